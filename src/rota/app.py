@@ -1,0 +1,230 @@
+"""App: registers jobs, has every verb, and runs a worker inside your process."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from threading import RLock
+from typing import TypeVar, cast
+
+from sqlalchemy import Connection
+
+from rota import log
+from rota.clock import Clock, SystemClock
+from rota.engine.worker import Worker, WorkerOptions
+from rota.errors import AppRunning
+from rota.events import Events
+from rota.job import ActionDecorator, Jobs, Retry, StepDecorator
+from rota.run import Run
+from rota.settings import Settings
+from rota.store import Store, open_store
+from rota.store.audit import Author
+from rota.verbs import Verbs
+from rota.verbs.transaction import Transaction
+
+E = TypeVar("E")
+Started = TypeVar("Started", bound=Callable[[], object])
+
+BUILD = "0.1.0"
+
+
+@dataclass(frozen=True, slots=True)
+class Home:
+    """Where an app lives: its database, and the clock it goes by."""
+
+    store: Store
+    clock: Clock
+
+
+class App(Verbs):
+    """An application's rota. Making one opens nothing; the first verb does.
+
+    Args:
+        url: the database, `sqlite:///rota.db` for one; left out, ROTA_DATABASE_URL or pyproject.toml say it, and
+            `./rota.db` is the default.
+
+    >>> app = rota.App()
+    >>> @app.step()
+    ... def report(period: str) -> int: ...
+    >>> app.schedule(report, "@daily", "day", id="daily-report")
+    'daily-report'
+    """
+
+    def __init__(self, url: str | None = None) -> None:
+        self.jobs = Jobs()
+        self.author = Author()
+        self.events = Events()
+        log.subscribe(self.events)
+        self._url = url
+        self._lock = RLock()
+        self._home: Home | None = None
+        self._starters: list[Callable[[], object]] = []
+        self._worker: Worker | None = None
+
+    @property
+    def url(self) -> str:
+        """The URL of its database."""
+        return self._url if self._url is not None else Settings.load().database_url
+
+    # ---- jobs ------------------------------------------------------------------------------------------------------
+
+    def step(
+        self,
+        *,
+        name: str | None = None,
+        queue: str = "default",
+        timeout: timedelta | None = None,
+        max_attempts: int | None = None,
+        retry: Retry | None = None,
+        label: str | None = None,
+        description: str | None = None,
+    ) -> StepDecorator:
+        """Make a job of a function, plain or `async`, that takes at most one input and returns a value.
+
+        Args:
+            name: `<app>/<job>` or any printable text; the function's own name if left out.
+            queue: the line its runs stand in.
+            timeout: how long an attempt may take; None: however long.
+            max_attempts: attempts in all, 1 if left out; short for `retry=Retry(max_attempts)`.
+            retry: the attempts and the delays between them.
+
+        Raises:
+            HandlerInvalid, JobNameInvalid, JobNameTaken, OptionInvalid: it cannot be a job as asked.
+        """
+        options = {"queue": queue, "timeout": timeout, "max_attempts": max_attempts, "retry": retry}
+        words = {"label": label, "description": description}
+        return cast(StepDecorator, lambda handler: self.jobs.add(handler, "step", name, **options, **words))
+
+    def action(
+        self,
+        *,
+        name: str | None = None,
+        queue: str = "default",
+        timeout: timedelta | None = None,
+        max_attempts: int | None = None,
+        retry: Retry | None = None,
+        label: str | None = None,
+        description: str | None = None,
+    ) -> ActionDecorator:
+        """Make a job of a function that returns nothing. Arguments and errors are those of `step`."""
+        options = {"queue": queue, "timeout": timeout, "max_attempts": max_attempts, "retry": retry}
+        words = {"label": label, "description": description}
+        return cast(ActionDecorator, lambda handler: self.jobs.add(handler, "action", name, **options, **words))
+
+    # ---- running ---------------------------------------------------------------------------------------------------
+
+    def on_start(self, register: Started, /) -> Started:
+        """Call `register` whenever a worker starts, in `app.start()` and `rota worker`, but not on import."""
+        self._starters.append(register)
+        return register
+
+    def on(self, kind: type[E], listener: Callable[[E], None]) -> None:
+        """Call `listener` with each event of this kind, on the thread in which it happens."""
+        self.events.on(kind, listener)
+
+    def start(self, options: WorkerOptions | None = None) -> Worker:
+        """Run a worker on a thread of this process, until `stop` (promise C1: it scans, there is no other process).
+
+        Raises:
+            AppRunning: it runs already.
+            QueueUnknown, StoreError: it cannot start.
+        """
+        with self._lock:
+            if self._worker is not None:
+                raise AppRunning
+            self._worker = self.worker(options or WorkerOptions())
+            self._worker.start()
+            return self._worker
+
+    def stop(self) -> None:
+        """Stop the worker: claim no more, let what runs end, give the rest back. Nothing where none runs."""
+        with self._lock:
+            worker, self._worker = self._worker, None
+        if worker is not None:
+            worker.stop()
+
+    @contextmanager
+    def running(self, options: WorkerOptions | None = None) -> Iterator[Worker]:
+        """`start`, and `stop` at the end."""
+        worker = self.start(options)
+        try:
+            yield worker
+        finally:
+            self.stop()
+
+    def worker(self, options: WorkerOptions) -> Worker:
+        """A worker of this app, registered but not started, after what `on_start` asks for."""
+        for register in self._starters:
+            register()
+        home = self.home()
+        return Worker(home.store, home.clock, self, BUILD, options)
+
+    def emit(self, event: object) -> None:
+        self.events.emit(event)
+
+    # ---- the database ----------------------------------------------------------------------------------------------
+
+    @contextmanager
+    def transaction(self, author: Author | None = None) -> Iterator[Transaction]:
+        """Many verbs, one commit: all of them, or none where something is raised."""
+        home = self.home()
+        with home.store.begin() as connection:
+            transaction = Transaction(connection, self.jobs, author or self.author, home.clock, self.emit)
+            yield transaction
+            transaction.flush()
+        transaction.committed()
+
+    def home(self) -> Home:
+        """Its database, opened now if it was not, and its clock.
+
+        Raises:
+            StoreError: the database cannot be opened.
+        """
+        with self._lock:
+            if self._home is None:
+                clock = SystemClock()
+                self._home = Home(open_store(self.url, clock.now()), clock)
+            return self._home
+
+    @contextmanager
+    def housed(self, home: Home) -> Iterator[None]:
+        """Live elsewhere for a while: what the test harness does."""
+        with self._lock:
+            former, self._home = self._home, home
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._home = former
+
+    def close(self) -> None:
+        """Stop the worker, and close the database. The next verb opens it again."""
+        self.stop()
+        with self._lock:
+            home, self._home = self._home, None
+        if home is not None:
+            home.store.close()
+
+    def trigger(self, schedule_id: str, *, slot: datetime | None = None) -> Run:
+        if slot is None:
+            slot = self.get(schedule_id).next_run_at  # as the caller sees it: read before anyone waits for a lock
+        return super().trigger(schedule_id, slot=slot)
+
+    def _now(self) -> datetime:
+        return self.home().clock.now()
+
+    @contextmanager
+    def _writing(self) -> Iterator[Connection]:
+        with self.home().store.begin() as connection:
+            yield connection
+
+    @contextmanager
+    def _reading(self) -> Iterator[Connection]:
+        with self.home().store.read() as connection:
+            yield connection
+
+    def _tell(self, told: Sequence[object]) -> None:
+        for event in told:
+            self.emit(event)

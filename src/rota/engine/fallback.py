@@ -1,0 +1,54 @@
+"""Fallback: the clock shows much less than it did. Slots that lay too far ahead are drawn back to the true time."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+from sqlalchemy import Connection
+
+from rota import events
+from rota.errors import RotaError
+from rota.schedule import Schedule
+from rota.store import misses, schedules, workers
+
+TOLERANCE = timedelta(seconds=60)  # clocks that are set by minutes fell back; smaller steps mend themselves
+BATCH = 1000
+
+
+def note(connection: Connection, now: datetime) -> events.ClockFellBack | None:
+    """Note that it is `now`; where that is over a minute before what was seen, draw the schedules back.
+
+    What was fired stays fired, by its key; a wrong clock can make a fire late, never double.
+    """
+    seen = workers.seen(connection)
+    if seen is None or now > seen:
+        workers.see(connection, now)
+        return None
+    if seen - now <= TOLERANCE:
+        return None
+    drawn = _draw_back(connection, now)
+    workers.see(connection, now)
+    return events.ClockFellBack(seen, now, drawn)
+
+
+def _draw_back(connection: Connection, now: datetime) -> int:
+    drawn, last_id = 0, ""
+    while ahead := schedules.ahead(connection, now, last_id, BATCH):
+        back = [changed for schedule in ahead if (changed := _drawn_back(schedule, now)) is not None]
+        for schedule in back:
+            misses.cut_back(connection, schedule)
+        schedules.save(connection, back)
+        drawn, last_id = drawn + len(back), ahead[-1].id
+    return drawn
+
+
+def _drawn_back(schedule: Schedule, now: datetime) -> Schedule | None:
+    """The schedule at its first slot after `now`, where that is earlier than the one it holds."""
+    try:
+        first = schedule.cadence.next_after(now)
+    except RotaError:
+        return None  # unreadable: the scanner says so when its slot comes
+    if first is None or schedule.next_run_at is None or first >= schedule.next_run_at:
+        return None
+    return replace(schedule, next_run_at=first, not_before=None)

@@ -1,0 +1,167 @@
+"""Firing: THE decision on a slot, pure, and the writing of what was decided. Shared by scanner and trigger."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+from sqlalchemy import Connection
+
+from rota import events
+from rota.fire import Fire, Origin, idempotency_key
+from rota.run import NewRun
+from rota.schedule import POISONED_AFTER, Move, Schedule
+from rota.store import fires, runs, schedules
+from rota.store.schedules import Due, Terms
+
+_INSTANT = timedelta(microseconds=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Fired:
+    """The slot gets this run, and the watermark moves on."""
+
+    run: NewRun
+    move: Move
+
+
+@dataclass(frozen=True, slots=True)
+class AlreadyFired:
+    """The slot has its fire, made early by a trigger; the watermark moves to the slot after it."""
+
+    move: Move
+
+
+@dataclass(frozen=True, slots=True)
+class Missed:
+    """The slot, and what follows it up to the move's end, gets no run."""
+
+    move: Move
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """The schedule's own fault: the slot is kept and tried again, or dropped once it failed too often."""
+
+    move: Move
+    error: str
+    dropped: bool
+
+
+Decision = Fired | AlreadyFired | Missed | Failed
+
+
+def decide(due: Due, now: datetime) -> Decision:
+    """What becomes of the slot that `due` holds. Reads no clock and no database; never raises."""
+    try:
+        return _decide(due, now)
+    except Exception as error:  # noqa: BLE001 - an unreadable row fails for itself alone
+        return failure(due.schedule, _reason_of(error), now)
+
+
+def failure(schedule: Schedule, error: str, now: datetime) -> Failed:
+    """One more failure of the schedule: kept for another try, or poisoned at the limit."""
+    if schedule.consecutive_failures + 1 < POISONED_AFTER:
+        return Failed(Move(schedule, schedule.failed(error, now), "poisoned", error), error, dropped=False)
+    try:
+        following = schedule.cadence.next_after(now)
+    except Exception:  # noqa: BLE001 - no readable cadence says where to go
+        return Failed(Move(schedule, schedule.stuck(error, now), "poisoned", error), error, dropped=False)
+    return Failed(Move(schedule, schedule.poisoned(error, following), "poisoned", error), error, dropped=True)
+
+
+def fire(schedule: Schedule, terms: Terms, slot: datetime, now: datetime, *, run_after: datetime) -> Fired:
+    """The run of `slot`. The watermark passes a slot that is due, and waits before one that was fired early."""
+    following = schedule.cadence.next_after(now) if slot <= now else schedule.next_run_at
+    return Fired(
+        NewRun(
+            job=schedule.job,
+            kind=schedule.kind,
+            queue=terms.queue,
+            input=schedule.input,
+            max_attempts=terms.max_attempts,
+            retry=terms.retry,
+            timeout=terms.timeout,
+            run_after=run_after,
+            created_at=now,
+            idempotency_key=idempotency_key(schedule.id, schedule.app, schedule.key, slot),
+            schedule_id=schedule.id,
+            scheduled_for=slot,
+            actor=schedule.actor,
+        ),
+        Move(schedule, schedule.fired(slot, following), "late"),
+    )
+
+
+def write(
+    connection: Connection, decided: Sequence[Decision], now: datetime, *, origin: Origin, worker: str | None
+) -> list[object]:
+    """Write runs, fires, moves and misses, in the caller's transaction; returns the events to tell once it is over."""
+    to_fire = [decision for decision in decided if isinstance(decision, Fired)]
+    ids = runs.add(connection, [decision.run for decision in to_fire]) if to_fire else []
+    made = [_fire_of(decision, run_id, now, origin, worker) for decision, run_id in zip(to_fire, ids, strict=True)]
+    if made:
+        fires.record(connection, made)
+    moves = [decision.move for decision in decided if not isinstance(decision, Fired)]
+    moves += [_with_run(decision.move, run_id) for decision, run_id in zip(to_fire, ids, strict=True)]
+    schedules.advance(connection, moves, now)
+    told = [events.ScheduleFired(f.schedule_id, f.scheduled_for, f.run_id, f.origin) for f in made]
+    return [*told, *filter(None, map(_told, decided))]
+
+
+def _decide(due: Due, now: datetime) -> Decision:
+    schedule, terms = due.schedule, due.terms
+    slot, cadence = schedule.next_run_at, schedule.cadence
+    if slot is None:
+        raise AssertionError(f"{schedule.id} has no slot to decide on")
+    if due.run_id is not None:
+        return AlreadyFired(Move(schedule, schedule.moved(cadence.next_after(slot)), "late"))
+    if terms is None:
+        return failure(schedule, f"job {schedule.job} has no row in rota_jobs: register it again", now)
+    if (blocked := _blocked(schedule, terms)) is not None:
+        passed = replace(schedule.moved(cadence.next_after(now)), last_error=blocked)
+        return Missed(Move(schedule, passed, "blocked", blocked))
+    grace = schedule.grace
+    if grace is not None and slot < now - grace:
+        young = cadence.next_after(now - grace - _INSTANT)
+        return Missed(Move(schedule, schedule.moved(young), "late", f"older than its grace of {grace}"))
+    if schedule.input is not None:
+        json.loads(schedule.input)
+    return fire(schedule, terms, slot, now, run_after=slot)
+
+
+def _blocked(schedule: Schedule, terms: Terms) -> str | None:
+    if terms.retired:
+        return f"job {schedule.job} is retired"
+    return None if terms.enabled else f"job {schedule.job} is disabled"
+
+
+def _reason_of(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}"
+
+
+def _fire_of(decision: Fired, run_id: int, now: datetime, origin: Origin, worker: str | None) -> Fire:
+    schedule, slot = decision.move.before, decision.run.scheduled_for
+    if slot is None:
+        raise AssertionError(f"a run of {schedule.id} without a slot")
+    return Fire(schedule.id, slot, run_id, schedule.version, origin, now, worker)
+
+
+def _with_run(move: Move, run_id: int) -> Move:
+    return replace(move, after=replace(move.after, last_run_id=run_id))
+
+
+def _told(decision: Decision) -> object | None:
+    before = decision.move.before
+    match decision:
+        case Failed(move, error, dropped):
+            kind = events.SlotPoisoned if dropped else events.ScheduleFailing
+            failures = POISONED_AFTER if dropped else move.after.consecutive_failures
+            return kind(before.id, before.next_run_at, failures, error)
+        case Missed(move) if before.next_run_at is not None:
+            until = move.after.next_run_at
+            return events.SlotsMissed(before.id, before.next_run_at, until, move.reason, move.detail)
+        case _:
+            return None

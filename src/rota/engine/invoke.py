@@ -1,0 +1,199 @@
+"""Invoke: calls one handler, on a thread or on the event loop, within its time, and says how it ended."""
+
+from __future__ import annotations
+
+import asyncio
+import traceback
+from collections.abc import Callable
+from contextvars import copy_context
+from dataclasses import dataclass
+from queue import SimpleQueue
+from threading import Event, Lock, Thread
+from typing import Any
+
+from rota import current
+from rota.claim import Claim, Failed, Lost, Outcome, Succeeded
+from rota.clock import Clock
+from rota.current import CurrentRun
+from rota.errors import PayloadError
+from rota.job import AnyJob
+from rota.payload import readable
+
+Done = Callable[[Claim, Outcome], None]
+
+UNSTARTED = "its worker was stopped before it started"
+ERROR_LIMIT = 32_000  # characters of a traceback that are kept: its end, which names the error
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A claim on its way through its handler."""
+
+    claim: Claim
+    job: AnyJob
+    cancel: Event
+
+
+class Invoker:
+    """Calls handlers: plain ones on threads, coroutines on one event loop. `done` is told each outcome once."""
+
+    def __init__(self, clock: Clock, done: Done, threads: int) -> None:
+        self._clock, self._done, self._limit = clock, done, threads
+        self._waiting: SimpleQueue[Call | None] = SimpleQueue()
+        self._lock = Lock()
+        self._threads, self._idle, self._queued = 0, 0, 0
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._stop = Event()
+        self._deadlines: dict[Event, float] = {}
+        self.seconds = 0.0
+        """How long a handler takes, averaged over the last ones."""
+
+    def submit(self, call: Call) -> None:
+        """Have it called, at once where a thread is free."""
+        if call.job.is_async:
+            asyncio.run_coroutine_threadsafe(self._run_async(call), self._running_loop())
+            return
+        with self._lock:
+            self._queued += 1
+            if self._queued > self._idle and self._threads < self._limit:
+                self._threads += 1
+                Thread(target=self._work, name=f"rota-handler-{self._threads}", daemon=True).start()
+        self._waiting.put(call)
+
+    def check_deadlines(self) -> float:
+        """Set `cancelled` for the handlers whose time is up; returns the seconds until that is so for the next one."""
+        now, following = self._clock.elapsed(), float("inf")
+        for cancel, deadline in list(self._deadlines.items()):
+            if deadline <= now:
+                cancel.set()
+            else:
+                following = min(following, deadline - now)
+        return following
+
+    def stop(self) -> None:
+        """Start no more; those that wait come back as lost, those that run are told."""
+        self._stop.set()
+        with self._lock:
+            threads = self._threads
+        for _ in range(threads):
+            self._waiting.put(None)
+
+    def close(self) -> None:
+        """End the event loop, and with it the coroutines that are still on it."""
+        self.stop()
+        if self._loop is not None:
+            self._loop.call_soon_threadsafe(self._loop.stop)
+
+    # ---- threads ---------------------------------------------------------------------------------------------------
+
+    def _work(self) -> None:
+        while True:
+            with self._lock:
+                self._idle += 1
+            call = self._waiting.get()
+            with self._lock:
+                self._idle -= 1
+                self._queued -= call is not None
+            if call is None:
+                return
+            self._done(call.claim, self._run(call))
+
+    def _run(self, call: Call) -> Outcome:
+        if self._stop.is_set():
+            return Lost(UNSTARTED)
+        given = _input(call)
+        if isinstance(given, Failed):
+            return given
+        started = self._clock.elapsed()
+        if call.claim.timeout is not None:
+            self._deadlines[call.cancel] = started + call.claim.timeout.total_seconds()
+        try:
+            outcome = _succeeded(call.job, copy_context().run(self._enter_and_call, call, given))
+        except BaseException as error:  # noqa: BLE001 - whatever a handler raises is its run's failure
+            outcome = _failed(error)
+        self._deadlines.pop(call.cancel, None)
+        return self._timed(call, outcome, self._clock.elapsed() - started)
+
+    def _enter_and_call(self, call: Call, given: tuple[Any, ...]) -> Any:
+        current.enter(self._current(call))
+        return call.job.handler(*given)
+
+    def _timed(self, call: Call, outcome: Outcome, seconds: float) -> Outcome:
+        """A thread cannot be cancelled: when it comes back too late, it has timed out, whatever it returned."""
+        self._measure(seconds)
+        timeout = call.claim.timeout
+        return outcome if timeout is None or seconds <= timeout.total_seconds() else _timeout(call)
+
+    def _measure(self, seconds: float) -> None:
+        self.seconds += (seconds - self.seconds) * 0.1
+
+    # ---- the event loop --------------------------------------------------------------------------------------------
+
+    async def _run_async(self, call: Call) -> None:
+        if self._stop.is_set():
+            self._done(call.claim, Lost(UNSTARTED))
+            return
+        given = _input(call)
+        started = self._clock.elapsed()
+        outcome = given if isinstance(given, Failed) else await self._within_time(call, given)
+        self._measure(self._clock.elapsed() - started)
+        self._done(call.claim, outcome)
+
+    async def _within_time(self, call: Call, given: tuple[Any, ...]) -> Outcome:
+        timeout = call.claim.timeout
+        limit = asyncio.timeout(None if timeout is None else timeout.total_seconds())
+        current.enter(self._current(call))
+        try:
+            async with limit:
+                outcome = _succeeded(call.job, await call.job.handler(*given))
+        except BaseException as error:  # noqa: BLE001 - as above; a cancelled task is a failed attempt
+            outcome = _failed(error)
+        return _timeout(call) if limit.expired() else outcome
+
+    def _running_loop(self) -> asyncio.AbstractEventLoop:
+        if self._loop is None:
+            self._loop = asyncio.new_event_loop()
+            Thread(target=self._loop.run_forever, name="rota-coroutines", daemon=True).start()
+        return self._loop
+
+    def _current(self, call: Call) -> CurrentRun:
+        claim = call.claim
+        return CurrentRun(
+            claim.id,
+            claim.job,
+            claim.attempt,
+            claim.schedule_id,
+            claim.scheduled_for,
+            claim.started_at,
+            call.cancel,
+            self._stop,
+        )
+
+
+def _input(call: Call) -> tuple[Any, ...] | Failed:
+    codec, text = call.job.input, call.claim.input
+    if codec is None:
+        return ()
+    try:
+        return (codec.decode("null" if text is None else text),)
+    except PayloadError as error:
+        return Failed(readable(str(error)), final=True)
+
+
+def _succeeded(job: AnyJob, result: object) -> Outcome:
+    """The result as it is kept; encoded before it joins a batch, so that a bad one fails its own run only."""
+    if job.kind == "action":
+        return Succeeded(None)
+    try:
+        return Succeeded(job.output.encode(result, "result"))
+    except PayloadError as error:
+        return Failed(readable(str(error)), final=True)
+
+
+def _failed(error: BaseException) -> Outcome:
+    text = "".join(traceback.format_exception(error))
+    return Failed(readable(text[-ERROR_LIMIT:].rstrip()))
+
+
+def _timeout(call: Call) -> Outcome:
+    return Failed(f"timeout: it took longer than {call.claim.timeout}", timeout=True)

@@ -1,0 +1,120 @@
+"""Lease: the one row that says a worker lives. It renews its own row only; a worker that lost it starts anew."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import secrets
+from collections.abc import Callable, Sequence
+from datetime import timedelta
+from threading import Event, Lock, Thread
+
+from rota.clock import Clock
+from rota.engine import App, fallback, janitor
+from rota.errors import StoreError
+from rota.events import WorkerRenewed, WorkerTroubled
+from rota.store import Store, workers
+from rota.store.workers import WorkerRow
+
+LEASE = timedelta(seconds=30)
+BEAT = timedelta(seconds=10)
+
+
+class Lease:
+    """A worker's row in `rota_workers`, from `register` to `release`. `lost` is called when it had to start anew."""
+
+    def __init__(
+        self, store: Store, clock: Clock, app: App, queues: Sequence[str], build: str, lost: Callable[[], None]
+    ) -> None:
+        self._store, self._clock, self._app = store, clock, app
+        self._queues, self._build, self._lost = tuple(queues), build, lost
+        self._lock = Lock()
+        self._beaten = clock.elapsed()
+        self._ended = Event()
+        self._thread: Thread | None = None
+        self.worker = _new_id()
+
+    def register(self) -> None:
+        """Write the row; from here on the worker may claim."""
+        with self._store.begin() as connection:
+            fell_back = fallback.note(connection, self._clock.now())
+            workers.add(connection, self._row())
+        self._beaten = self._clock.elapsed()
+        if fell_back is not None:
+            self._app.emit(fell_back)
+
+    def beat_if_due(self) -> None:
+        """For a worker without a thread, which is awake whenever it is asked: renew the lease where it is time."""
+        if self._clock.elapsed() - self._beaten >= BEAT.total_seconds():
+            self._beaten = self._clock.elapsed()
+            self.beat()
+
+    def beat(self) -> None:
+        """Renew the lease, note what time it is, and rescue what dead workers held.
+
+        A worker that slept through its lease, or whose row is gone, starts anew under another id.
+
+        Raises:
+            StoreError: the database is out of reach or busy; the next beat comes all the same.
+        """
+        with self._lock:
+            slept = self._clock.elapsed() - self._beaten > LEASE.total_seconds()
+            with self._store.begin() as connection:
+                now = self._clock.now()
+                fell_back = fallback.note(connection, now)
+                lives = not slept and workers.beat(connection, self.worker, now, now + LEASE)
+            if not lives:
+                self._start_anew()
+            self._beaten = self._clock.elapsed()
+        if fell_back is not None:
+            self._app.emit(fell_back)
+        janitor.rescue(self._store, self._clock, self._app.emit)
+
+    def keep(self) -> None:
+        """Renew it from a thread of its own, until it is released: a long pass must not cost the lease."""
+        self._thread = Thread(target=self._beat_on, name="rota-lease", daemon=True)
+        self._thread.start()
+
+    def release(self, reason: str) -> int:
+        """Give back what is still held, and delete the row; returns how many runs."""
+        self._ended.set()
+        if self._thread is not None:
+            self._thread.join()
+        with self._store.begin() as connection:
+            return janitor.give_back(connection, self.worker, self._clock, reason)
+
+    def _beat_on(self) -> None:
+        while not self._clock.wait(self._ended, BEAT.total_seconds()):
+            try:
+                self.beat()
+            except StoreError as error:
+                self._app.emit(WorkerTroubled(self.worker, str(error), BEAT.total_seconds()))
+
+    def _start_anew(self) -> None:
+        """Its runs may be another's by now: hand back what is left of them, and go on under another id."""
+        former, self.worker = self.worker, _new_id()
+        with self._store.begin() as connection:
+            janitor.give_back(connection, former, self._clock, "its worker lost its lease")
+            workers.add(connection, self._row())
+        self._lost()
+        self._app.emit(WorkerRenewed(former, self.worker))
+
+    def _row(self) -> WorkerRow:
+        now = self._clock.now()
+        return WorkerRow(
+            id=self.worker,
+            host=platform.node(),
+            pid=os.getpid(),
+            queues=json.dumps(self._queues),
+            jobs=json.dumps(self._app.jobs.names),
+            build=self._build,
+            started_at=now,
+            beat_at=now,
+            lease_until=now + LEASE,
+        )
+
+
+def _new_id() -> str:
+    """Generated, never the host's name: containers of one image share that."""
+    return f"w-{secrets.token_hex(8)}"

@@ -1,0 +1,64 @@
+"""Scanner: reads what is due, asks firing, and writes the batch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from sqlalchemy.exc import DBAPIError
+
+from rota.clock import Clock
+from rota.engine import firing
+from rota.store import Store, schedules
+
+BATCH = 500  # schedules a transaction
+
+
+def scan(store: Store, clock: Clock, emit: Callable[[object], None], worker: str) -> int:
+    """One pass over what is due; returns how many schedules it decided on, BATCH at the most.
+
+    Runs, fires, misses and watermarks of the batch are one transaction: neither a lost nor a doubled slot can exist.
+    If that transaction fails through a row of its own, each schedule is written alone, so that a bad one stops only
+    itself.
+
+    Raises:
+        StoreError: the database is out of reach or busy. Nothing is written, and no schedule is blamed.
+    """
+    try:
+        with store.begin() as connection:
+            now = clock.now()
+            due = schedules.due(connection, now, BATCH)
+            decided = [firing.decide(item, now) for item in due]
+            told = firing.write(connection, decided, now, origin="scan", worker=worker) if decided else []
+    except DBAPIError:
+        return _scan_alone(store, clock, emit, worker)
+    _tell(emit, told)
+    return len(decided)
+
+
+def _scan_alone(store: Store, clock: Clock, emit: Callable[[object], None], worker: str) -> int:
+    with store.read() as connection:
+        ids = [item.schedule.id for item in schedules.due(connection, clock.now(), BATCH)]
+    for schedule_id in ids:
+        _tell(emit, _decide_alone(store, clock, worker, schedule_id))
+    return len(ids)
+
+
+def _decide_alone(store: Store, clock: Clock, worker: str, schedule_id: str, error: str | None = None) -> list[object]:
+    """One schedule in a transaction of its own; what the database refuses to write counts as its failure."""
+    try:
+        with store.begin() as connection:
+            now = clock.now()
+            due = schedules.locked(connection, schedule_id)
+            if due is None or not due.schedule.may_fire(now):
+                return []
+            decision = firing.decide(due, now) if error is None else firing.failure(due.schedule, error, now)
+            return firing.write(connection, [decision], now, origin="scan", worker=worker)
+    except DBAPIError as refusal:
+        if error is not None:
+            raise
+        return _decide_alone(store, clock, worker, schedule_id, error=f"the database refused its run: {refusal.orig}")
+
+
+def _tell(emit: Callable[[object], None], told: list[object]) -> None:
+    for event in told:
+        emit(event)

@@ -1,0 +1,226 @@
+"""Worker: scans, runs jobs and cleans up, pass after pass; between them it sleeps until the earliest reason to wake."""
+
+from __future__ import annotations
+
+import logging
+import random
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from threading import Event, Thread
+
+from rota.clock import Clock
+from rota.engine import App
+from rota.engine.executor import Capacity, Executor
+from rota.engine.lease import Lease
+from rota.engine.scanner import BATCH, scan
+from rota.errors import QueueUnknown, StoreError
+from rota.events import WorkerStarted, WorkerStopped, WorkerTroubled
+from rota.store import Store, Watch, jobs, queues, runs, schedules
+
+logger = logging.getLogger("rota")
+
+GLANCE = 0.05  # seconds between two looks at whether another process has written
+BACK_OFF = (0.25, 15.0)  # seconds: the first and the longest wait after a pass that could not reach the database
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What a plain look shows: when the next thing is to be done, and which queues have something to claim."""
+
+    now: datetime
+    next_due: datetime | None
+    next_waiting: datetime | None
+    ready: tuple[str, ...]
+
+    @property
+    def is_due(self) -> bool:
+        return self.next_due is not None and self.next_due <= self.now
+
+    @property
+    def is_waiting_over(self) -> bool:
+        return self.next_waiting is not None and self.next_waiting <= self.now
+
+    @property
+    def wake_at(self) -> datetime | None:
+        return min(filter(None, (self.next_due, self.next_waiting)), default=None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkerOptions:
+    """How a worker works.
+
+    Args:
+        queues: the queues whose runs it runs; none means every queue that its jobs name. It scans every schedule.
+        concurrency: how many runs it has running in all; None: in each queue as many as that queue says.
+        poll_interval: how long it sleeps at most.
+        poll_only: do not watch for what other processes write; only the poll and the known times wake it.
+        shutdown_timeout: how long a stop waits for runs to end before they are given back.
+    """
+
+    queues: tuple[str, ...] = ()
+    concurrency: int | None = None
+    poll_interval: timedelta = timedelta(seconds=60)
+    poll_only: bool = False
+    shutdown_timeout: timedelta = timedelta(seconds=30)
+
+
+class Worker:
+    """One process's worker. `start` and `stop` run it on a thread of its own; `turn` makes one pass here and now."""
+
+    def __init__(self, store: Store, clock: Clock, app: App, build: str, options: WorkerOptions) -> None:
+        self._store, self._clock, self._app, self._options = store, clock, app, options
+        self.wake = Event()
+        self._stopping = Event()
+        self._thread: Thread | None = None
+        self._troubles = 0
+        self._capacity = _open(store, app, options)
+        self._queues = tuple(self._capacity.queues)
+        self._executor = Executor(store, clock, app, self.wake, self._capacity)
+        self._lease = Lease(store, clock, app, self._queues, build, self._executor.drop)
+        self._lease.register()
+        app.emit(WorkerStarted(self.id, self._queues))
+
+    @property
+    def id(self) -> str:
+        """Generated at the start; another one once its lease was lost."""
+        return self._lease.worker
+
+    @property
+    def queues(self) -> dict[str, int]:
+        """The queues it works on, and how many runs of each it can have running."""
+        return {queue: self._capacity.of(queue) for queue in self._queues}
+
+    # ---- on a thread -----------------------------------------------------------------------------------------------
+
+    def start(self) -> None:
+        """Work on a thread, until `stop`."""
+        self._lease.keep()
+        self._thread = Thread(target=self._work, name="rota-worker", daemon=True)
+        self._thread.start()
+
+    def stop(self) -> int:
+        """Claim no more, let what runs end within shutdown_timeout, give the rest back; returns how many that were."""
+        self._stopping.set()
+        self.wake.set()
+        if self._thread is not None:
+            self._thread.join()
+        return self._close()
+
+    def _work(self) -> None:
+        off = self._store.on_commit(self.wake.set)
+        watch = None if self._options.poll_only else self._store.watch()
+        try:
+            while not self._stopping.is_set():
+                self.wake.clear()
+                if watch is not None:
+                    watch.changed()  # before the pass looks: what is written after that wakes it again
+                self._sleep(self._attempt(), watch)
+        finally:
+            off()
+            if watch is not None:
+                watch.close()
+
+    def _attempt(self) -> float:
+        """A pass; returns for how many seconds to sleep. No trouble ends a worker: it backs off, and goes on."""
+        try:
+            seconds = self.turn()
+        except Exception as error:
+            seconds = min(BACK_OFF[1], BACK_OFF[0] * 2**self._troubles) * random.uniform(0.8, 1.2)  # noqa: S311
+            self._troubles = min(self._troubles + 1, 10)
+            if not isinstance(error, StoreError):
+                logger.exception("worker %s: a pass failed", self.id)
+            self._app.emit(WorkerTroubled(self.id, str(error), seconds))
+        else:
+            self._troubles = 0
+        return seconds
+
+    def _sleep(self, seconds: float, watch: Watch | None) -> None:
+        until = self._clock.elapsed() + seconds
+        while (left := until - self._clock.elapsed()) > 0 and not self._stopping.is_set():
+            if self._clock.wait(self.wake, left if watch is None else min(left, GLANCE)):
+                return
+            if watch is not None and watch.changed():
+                return
+
+    # ---- a pass ----------------------------------------------------------------------------------------------------
+
+    def turn(self) -> float:
+        """One pass: fire what is due, settle what ended, claim what there is room for.
+
+        Returns:
+            For how many seconds there is nothing to do, at most the poll interval.
+
+        Raises:
+            StoreError: the database is out of reach or busy.
+        """
+        look = self._look()
+        decided = scan(self._store, self._clock, self._app.emit, self.id) if look.is_due else 0
+        moved = 0
+        if decided or look.ready or look.is_waiting_over or self._executor.ended:
+            moved = self._executor.round(self.id, self._queues)
+        if decided == BATCH or moved:
+            return 0.0
+        return self._until_next(look if not decided else self._look())
+
+    def beat_if_due(self) -> None:
+        """For a worker without a thread: renew its lease where it is time."""
+        self._lease.beat_if_due()
+
+    @property
+    def holding(self) -> int:
+        """How many runs it holds."""
+        return self._executor.holding
+
+    def _look(self) -> Look:
+        with self._store.read() as connection:
+            now = self._clock.now()
+            room = [queue for queue in self._queues if self._executor.room(queue) > 0]
+            return Look(
+                now,
+                schedules.next_due(connection),
+                runs.next_waiting(connection),
+                runs.ready(connection, room, self._app.jobs.names),
+            )
+
+    def _until_next(self, look: Look) -> float:
+        reasons = [self._options.poll_interval.total_seconds(), self._executor.check_deadlines()]
+        if look.wake_at is not None:
+            reasons.append((look.wake_at - self._clock.now()).total_seconds())
+        return max(0.0, min(reasons))
+
+    # ---- the end ---------------------------------------------------------------------------------------------------
+
+    def _close(self) -> int:
+        self._executor.stop()
+        try:
+            self._finish(self._clock.elapsed() + self._options.shutdown_timeout.total_seconds())
+            given_back = self._lease.release("its worker was shut down before it ended")
+        finally:
+            self._executor.close()
+        self._app.emit(WorkerStopped(self.id, given_back))
+        return given_back
+
+    def _finish(self, until: float) -> None:
+        """Let what runs come to its end, and settle it."""
+        while self._executor.holding:
+            self.wake.clear()
+            if self._executor.ended:
+                self._executor.round(self.id, ())
+            elif (left := until - self._clock.elapsed()) > 0:
+                self._executor.check_deadlines()
+                self._clock.wait(self.wake, min(left, 1.0))
+            else:
+                return
+
+
+def _open(store: Store, app: App, options: WorkerOptions) -> Capacity:
+    """Bring the rows of its jobs and queues up to date, and find what it works on."""
+    with store.begin() as connection:
+        jobs.refresh(connection, app.jobs)
+        queues.ensure(connection, {job.queue for job in app.jobs} or {"default"})
+        known = {row.name: row.concurrency for row in queues.listing(connection)}
+    for queue in options.queues:
+        if queue not in known:
+            raise QueueUnknown(queue, known)
+    wanted = options.queues or sorted({job.queue for job in app.jobs})
+    return Capacity({queue: known[queue] for queue in wanted}, options.concurrency)

@@ -1,0 +1,86 @@
+"""Every error of rota. Each names the value, the place and the remedy, and has a built-in parent where one fits.
+
+RotaError
+├── TimeError (ValueError): CadenceInvalid, CadenceNeverComes, ZoneUnknown, DurationInvalid, InstantNaive
+├── JobError: HandlerInvalid, JobNameInvalid, JobNameTaken, JobNotRegistered, JobDisabled
+├── PayloadError (ValueError): PayloadMismatch, PayloadNotJson, PayloadTooLarge
+├── ScheduleError: ScheduleNotFound, ScheduleIdInvalid, ScheduleInvalid, ScheduleOwned, ScheduleRetired,
+│   ScheduleFinished, OverlapBlocked
+├── RunError: RunNotFound, OptionInvalid, QueueUnknown, NoCurrentRun
+├── StoreError: DatabaseUnusable, DatabaseReadOnly, DatabaseUnreachable, DatabaseBusy, SchemaOutdated, SchemaNewer
+├── SettingInvalid (ValueError), AppNotFound, AppRunning
+└── NotIdle: the harness waited for what does not come
+"""
+
+from __future__ import annotations
+
+from rota.errors.base import RotaError, shown
+from rota.errors.jobs import HandlerInvalid, JobDisabled, JobError, JobNameInvalid, JobNameTaken, JobNotRegistered
+from rota.errors.payloads import PayloadError, PayloadMismatch, PayloadNotJson, PayloadTooLarge
+from rota.errors.runs import NoCurrentRun, OptionInvalid, QueueUnknown, RunError, RunNotFound
+from rota.errors.schedules import (
+    OverlapBlocked,
+    ScheduleError,
+    ScheduleFinished,
+    ScheduleIdInvalid,
+    ScheduleInvalid,
+    ScheduleNotFound,
+    ScheduleOwned,
+    ScheduleRetired,
+)
+from rota.errors.settings import AppNotFound, AppRunning, NotIdle, SettingInvalid
+from rota.errors.store import (
+    DatabaseBusy,
+    DatabaseReadOnly,
+    DatabaseUnreachable,
+    DatabaseUnusable,
+    SchemaNewer,
+    SchemaOutdated,
+    StoreError,
+)
+from rota.errors.time import CadenceInvalid, CadenceNeverComes, DurationInvalid, InstantNaive, TimeError, ZoneUnknown
+
+__all__ = [
+    "AppNotFound",
+    "AppRunning",
+    "CadenceInvalid",
+    "CadenceNeverComes",
+    "DatabaseBusy",
+    "DatabaseReadOnly",
+    "DatabaseUnreachable",
+    "DatabaseUnusable",
+    "DurationInvalid",
+    "HandlerInvalid",
+    "InstantNaive",
+    "JobDisabled",
+    "JobError",
+    "JobNameInvalid",
+    "JobNameTaken",
+    "JobNotRegistered",
+    "NoCurrentRun",
+    "NotIdle",
+    "OptionInvalid",
+    "OverlapBlocked",
+    "PayloadError",
+    "PayloadMismatch",
+    "PayloadNotJson",
+    "PayloadTooLarge",
+    "QueueUnknown",
+    "RotaError",
+    "RunError",
+    "RunNotFound",
+    "ScheduleError",
+    "ScheduleFinished",
+    "ScheduleIdInvalid",
+    "ScheduleInvalid",
+    "ScheduleNotFound",
+    "ScheduleOwned",
+    "ScheduleRetired",
+    "SchemaNewer",
+    "SchemaOutdated",
+    "SettingInvalid",
+    "StoreError",
+    "TimeError",
+    "ZoneUnknown",
+    "shown",
+]

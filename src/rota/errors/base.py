@@ -1,0 +1,13 @@
+"""The parent of all errors, and how they quote a value."""
+
+from __future__ import annotations
+
+
+class RotaError(Exception):
+    """The parent of all errors that rota raises."""
+
+
+def shown(value: object, limit: int = 80) -> str:
+    """`value` as an error text quotes it: its repr, cut where it is long."""
+    text = repr(value)
+    return text if len(text) <= limit else f"{text[: limit - 1]}… ({len(text):,} characters)"

@@ -1,0 +1,60 @@
+"""Errors of the database."""
+
+from __future__ import annotations
+
+from rota.errors.base import RotaError
+
+
+class StoreError(RotaError):
+    """The database cannot be used as asked."""
+
+
+class DatabaseUnusable(StoreError):
+    """The URL or the file is not a database rota can use."""
+
+    def __init__(self, url: str, problem: str) -> None:
+        super().__init__(f"database {url}: {problem}")
+
+
+class DatabaseReadOnly(StoreError, PermissionError):
+    """The database can be read, but not written."""
+
+    def __init__(self, url: str) -> None:
+        super().__init__(
+            f"database {url} is read-only: give this user write access to the file and to its folder "
+            "(SQLite keeps two more files beside it)"
+        )
+
+
+class DatabaseUnreachable(StoreError, ConnectionError):
+    """The database does not answer, or the connection broke: passing trouble, worth another try."""
+
+    def __init__(self, url: str, problem: str) -> None:
+        super().__init__(f"database {url} cannot be reached: {problem}")
+
+
+class DatabaseBusy(StoreError, TimeoutError):
+    """Another program held the write lock for too long: passing trouble, worth another try."""
+
+    def __init__(self, url: str, seconds: float) -> None:
+        super().__init__(
+            f"database {url}: another program has held its write lock for {seconds:g} s; "
+            "end that program's transaction, then try again"
+        )
+
+
+class SchemaOutdated(StoreError):
+    """The tables are older than this build."""
+
+    def __init__(self, url: str) -> None:
+        super().__init__(f"database {url} has an older schema than this build: run `rota db migrate`")
+
+
+class SchemaNewer(StoreError):
+    """The tables are newer than this build."""
+
+    def __init__(self, url: str, found: int, known: int) -> None:
+        super().__init__(
+            f"database {url} has schema version {found}, and this build knows versions up to {known}: "
+            "install the newer rota, or name another database"
+        )

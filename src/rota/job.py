@@ -1,0 +1,266 @@
+"""Job: named code this process can run; how it is retried; and Jobs, the ones this process has."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Coroutine, Iterator
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any, Generic, Literal, Protocol, TypeVar, overload
+
+from rota.errors import HandlerInvalid, JobNameInvalid, JobNameTaken, JobNotRegistered, OptionInvalid
+from rota.payload import Codec
+
+Kind = Literal["step", "action", "workflow", "command", "call"]
+
+I = TypeVar("I")  # noqa: E741 - input, output and what a plain call returns: the three letters of the public types
+O = TypeVar("O")  # noqa: E741
+R = TypeVar("R")
+
+
+@dataclass(frozen=True, slots=True)
+class Retry:
+    """How often a run is attempted, and how long it waits in between: the delay doubles after each failure.
+
+    Args:
+        attempts: attempts in all, the first one included; at least 1.
+        initial_delay: the wait after the first failure.
+        max_delay: the longest wait.
+
+    >>> Retry(5, initial_delay=timedelta(seconds=10)).delay(failures=3)
+    datetime.timedelta(seconds=40)
+    """
+
+    attempts: int
+    initial_delay: timedelta = timedelta(seconds=10)
+    max_delay: timedelta = timedelta(minutes=5)
+
+    def __post_init__(self) -> None:
+        if isinstance(self.attempts, bool) or not isinstance(self.attempts, int) or not 1 <= self.attempts <= 10_000:
+            raise OptionInvalid("attempts", self.attempts, "give a whole number from 1 to 10000")
+        if self.initial_delay < timedelta(0):
+            raise OptionInvalid("initial_delay", self.initial_delay, "a delay cannot be negative")
+        if self.max_delay < self.initial_delay:
+            raise OptionInvalid("max_delay", self.max_delay, f"it is shorter than initial_delay={self.initial_delay}")
+
+    def delay(self, failures: int) -> timedelta:
+        """The wait after that many failures (1 or more)."""
+        doublings = min(failures - 1, 40)  # far beyond any max_delay, and far below an overflow
+        seconds = min(self.initial_delay.total_seconds() * 2**doublings, self.max_delay.total_seconds())
+        return timedelta(seconds=seconds)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class AnyJob:
+    """What every job has. `Job` takes one input, `Job0` none."""
+
+    name: str
+    kind: Kind
+    handler: Callable[..., Any]
+    input: Codec[Any] | None
+    output: Codec[Any]
+    queue: str = "default"
+    timeout: timedelta | None = None
+    retry: Retry = field(default_factory=lambda: Retry(1))
+    label: str | None = None
+    description: str | None = None
+    is_async: bool = False
+
+    @property
+    def app(self) -> str | None:
+        """The app of a name such as `sales/send-report`; None where the name has none."""
+        app, slash, _ = self.name.partition("/")
+        return app if slash else None
+
+    def encode(self, given: tuple[object, ...]) -> str | None:
+        """The input of a run, given as no value or one, as JSON text.
+
+        Raises:
+            PayloadError: it does not fit the handler's type, or cannot be kept.
+            HandlerInvalid: a value for a job without input, or none for one that needs it.
+        """
+        if self.input is None:
+            if given:
+                raise HandlerInvalid(self.name, f"it takes no input, and {given[0]!r:.80} was given")
+            return None
+        if not given:
+            raise HandlerInvalid(self.name, "it needs an input, and none was given")
+        return self.input.encode(given[0], "input")
+
+    def __repr__(self) -> str:
+        return f"<{self.kind} {self.name!r}>"
+
+
+class Job(AnyJob, Generic[I, O, R]):
+    """A job that takes one input. Called, it is the plain function it was."""
+
+    def __call__(self, input: I, /) -> R:  # noqa: A002
+        result: R = self.handler(input)
+        return result
+
+
+class Job0(AnyJob, Generic[O, R]):
+    """A job that takes no input. Called, it is the plain function it was."""
+
+    def __call__(self) -> R:
+        result: R = self.handler()
+        return result
+
+
+class StepDecorator(Protocol):
+    """What `@step()` makes of a handler: no input before one, coroutine before plain."""
+
+    @overload
+    def __call__(self, handler: Callable[[], Coroutine[Any, Any, O]], /) -> Job0[O, Coroutine[Any, Any, O]]: ...
+    @overload
+    def __call__(self, handler: Callable[[], O], /) -> Job0[O, O]: ...
+    @overload
+    def __call__(self, handler: Callable[[I], Coroutine[Any, Any, O]], /) -> Job[I, O, Coroutine[Any, Any, O]]: ...
+    @overload
+    def __call__(self, handler: Callable[[I], O], /) -> Job[I, O, O]: ...
+
+
+class ActionDecorator(Protocol):
+    """What `@action()` makes of a handler that returns nothing."""
+
+    @overload
+    def __call__(
+        self, handler: Callable[[], Coroutine[Any, Any, None]], /
+    ) -> Job0[None, Coroutine[Any, Any, None]]: ...
+    @overload
+    def __call__(self, handler: Callable[[], None], /) -> Job0[None, None]: ...
+    @overload
+    def __call__(
+        self, handler: Callable[[I], Coroutine[Any, Any, None]], /
+    ) -> Job[I, None, Coroutine[Any, Any, None]]: ...
+    @overload
+    def __call__(self, handler: Callable[[I], None], /) -> Job[I, None, None]: ...
+
+
+class Jobs:
+    """The jobs that this process can run, by name."""
+
+    def __init__(self) -> None:
+        self._jobs: dict[str, AnyJob] = {}
+        self.names: tuple[str, ...] = ()
+
+    def add(self, handler: Callable[..., Any], kind: Kind, name: str | None, **options: Any) -> Any:
+        """Make a job of `handler` and keep it.
+
+        Raises:
+            HandlerInvalid: the handler takes more than one input, or its annotations cannot be read.
+            JobNameInvalid, JobNameTaken: its name cannot be stored, or another job has it.
+            OptionInvalid: a queue, timeout or retry that makes no sense.
+        """
+        job = _job_of(handler, kind, name, **options)
+        if (other := self._jobs.get(job.name)) is not None:
+            raise JobNameTaken(job.name, _place(other.handler), _place(handler))
+        self._jobs[job.name] = job
+        self.names = tuple(sorted(self._jobs))
+        return job
+
+    def resolve(self, job: object) -> AnyJob:
+        """The job meant by `job`, given as itself or by its name.
+
+        Raises:
+            JobNotRegistered: this app has no such job.
+        """
+        name = job.name if isinstance(job, AnyJob) else job
+        found = self._jobs.get(name) if isinstance(name, str) else None
+        if found is None or (isinstance(job, AnyJob) and found is not job):
+            raise JobNotRegistered(job if isinstance(job, (str, AnyJob)) else getattr(job, "__qualname__", job))
+        return found
+
+    def get(self, name: str) -> AnyJob | None:
+        return self._jobs.get(name)
+
+    def __iter__(self) -> Iterator[AnyJob]:
+        return iter(self._jobs.values())
+
+    def __len__(self) -> int:
+        return len(self._jobs)
+
+
+def _job_of(
+    handler: Callable[..., Any],
+    kind: Kind,
+    name: str | None,
+    *,
+    queue: str = "default",
+    timeout: timedelta | None = None,
+    max_attempts: int | None = None,
+    retry: Retry | None = None,
+    label: str | None = None,
+    description: str | None = None,
+) -> AnyJob:
+    if not callable(handler):
+        raise HandlerInvalid(repr(handler), "it is no function; decorators take parentheses, such as @app.step()")
+    name = _checked_name(name if name is not None else getattr(handler, "__name__", ""))
+    parameter, returns = _signature(handler, name)
+    made: type[Job[Any, Any, Any]] | type[Job0[Any, Any]] = Job0 if parameter is None else Job
+    return made(
+        name=name,
+        kind=kind,
+        handler=handler,
+        input=None if parameter is None else Codec(parameter.annotation),
+        output=Codec(None if kind == "action" else returns),
+        queue=_checked_queue(queue),
+        timeout=_checked_timeout(timeout),
+        retry=_retry_of(max_attempts, retry),
+        label=label,
+        description=description,
+        is_async=inspect.iscoroutinefunction(handler),
+    )
+
+
+def _signature(handler: Callable[..., Any], name: str) -> tuple[inspect.Parameter | None, Any]:
+    """The one required parameter, if any, and the annotation of the result."""
+    if inspect.isgeneratorfunction(handler) or inspect.isasyncgenfunction(handler):
+        raise HandlerInvalid(name, "it is a generator; return a value instead of yielding some")
+    try:
+        signature = inspect.signature(handler, eval_str=True)
+    except (NameError, TypeError, AttributeError, SyntaxError) as error:
+        raise HandlerInvalid(name, f"its annotations cannot be read ({error}); define the types before it") from error
+    parameters = [p for p in signature.parameters.values() if p.default is p.empty]
+    starred = [p for p in parameters if p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD, p.KEYWORD_ONLY)]
+    if starred or len(signature.parameters) > 1:
+        raise HandlerInvalid(
+            name, f"it has the parameters {signature}, and a job takes one input: put them into one dataclass"
+        )
+    returns = Any if signature.return_annotation is signature.empty else signature.return_annotation
+    return (parameters[0] if parameters else None), returns
+
+
+def _checked_name(name: object) -> str:
+    if not isinstance(name, str) or not name.strip() or name != name.strip() or len(name) > 255:
+        raise JobNameInvalid(name, "give 1 to 255 characters, without blanks around them")
+    if name == "<lambda>":
+        raise JobNameInvalid(name, "a lambda has no name of its own: give one with `name=`")
+    if not name.isprintable():
+        raise JobNameInvalid(name, "it has a character that cannot be shown (a line break, say)")
+    return name
+
+
+def _checked_queue(queue: object) -> str:
+    if not isinstance(queue, str) or not queue.strip() or not queue.isprintable() or len(queue) > 255:
+        raise OptionInvalid("queue", queue, "give a name of 1 to 255 printable characters")
+    return queue
+
+
+def _checked_timeout(timeout: timedelta | None) -> timedelta | None:
+    if timeout is not None and (not isinstance(timeout, timedelta) or timeout <= timedelta(0)):
+        raise OptionInvalid("timeout", timeout, "give a positive timedelta, such as timedelta(minutes=10)")
+    return timeout
+
+
+def _retry_of(max_attempts: int | None, retry: Retry | None) -> Retry:
+    if retry is not None and max_attempts is not None:
+        raise OptionInvalid("max_attempts", max_attempts, "it is short for retry=Retry(attempts): give one of the two")
+    if retry is not None:
+        return retry
+    return Retry(1 if max_attempts is None else max_attempts)
+
+
+def _place(handler: Callable[..., Any]) -> str:
+    code = getattr(handler, "__code__", None)
+    return f"{code.co_filename}:{code.co_firstlineno}" if code else repr(handler)

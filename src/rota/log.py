@@ -1,0 +1,85 @@
+"""What is logged, with levels: one subscriber to the events. Nothing else of the engine words a log line."""
+
+from __future__ import annotations
+
+import logging
+
+from rota import events
+from rota.events import Events
+
+logger = logging.getLogger("rota")
+
+
+def subscribe(bus: Events) -> None:
+    """Log what happens on `bus`, to the logger `rota`."""
+    bus.on(events.ScheduleFired, _fired)
+    bus.on(events.SlotsMissed, _missed)
+    bus.on(events.ScheduleFailing, _failing)
+    bus.on(events.SlotPoisoned, _poisoned)
+    bus.on(events.RunSettled, _settled)
+    bus.on(events.ClaimLost, _lost)
+    bus.on(events.WorkerStarted, _started)
+    bus.on(events.WorkerStopped, _stopped)
+    bus.on(events.WorkerRenewed, _renewed)
+    bus.on(events.WorkerTroubled, _troubled)
+    bus.on(events.RunsRescued, _rescued)
+    bus.on(events.ClockFellBack, _fell_back)
+
+
+def _fired(event: events.ScheduleFired) -> None:
+    logger.debug("schedule %s: fired slot %s as run %d", event.schedule_id, event.slot.isoformat(), event.run_id)
+
+
+def _missed(event: events.SlotsMissed) -> None:
+    why = event.reason if event.detail is None else f"{event.reason}, {event.detail}"
+    logger.info("schedule %s: missed slots from %s on (%s)", event.schedule_id, event.first.isoformat(), why)
+
+
+def _failing(event: events.ScheduleFailing) -> None:
+    slot = event.slot.isoformat() if event.slot else "-"
+    text = "schedule %s: slot %s could not be fired, failure %d in a row: %s"
+    logger.warning(text, event.schedule_id, slot, event.failures, event.error)
+
+
+def _poisoned(event: events.SlotPoisoned) -> None:
+    slot = event.slot.isoformat() if event.slot else "-"
+    text = "schedule %s: slot %s is dropped after %d failures in a row, its fire will never happen: %s"
+    logger.error(text, event.schedule_id, slot, event.failures, event.error)
+
+
+def _settled(event: events.RunSettled) -> None:
+    if event.error is None:
+        logger.debug("run %d (%s): %s", event.run_id, event.job, event.state)
+    else:
+        text = "run %d (%s): attempt %d ended, it is %s now: %s"
+        logger.warning(text, event.run_id, event.job, event.attempt, event.state, event.error.splitlines()[-1])
+
+
+def _lost(event: events.ClaimLost) -> None:
+    text = "run %d (%s): skipped the stale outcome of attempt %d, it is no longer this worker's"
+    logger.warning(text, event.run_id, event.job, event.attempt)
+
+
+def _started(event: events.WorkerStarted) -> None:
+    logger.info("worker %s started, queues %s", event.worker, " ".join(event.queues))
+
+
+def _stopped(event: events.WorkerStopped) -> None:
+    logger.info("worker %s stopped, %d runs given back", event.worker, event.given_back)
+
+
+def _renewed(event: events.WorkerRenewed) -> None:
+    logger.warning("worker %s lost its lease, and goes on as %s", event.worker, event.successor)
+
+
+def _troubled(event: events.WorkerTroubled) -> None:
+    logger.warning("worker %s: %s; next try in %.1f s", event.worker, event.error, event.seconds)
+
+
+def _rescued(event: events.RunsRescued) -> None:
+    logger.warning("worker %s is gone, its lease has run out; %d runs given back", event.worker, event.runs)
+
+
+def _fell_back(event: events.ClockFellBack) -> None:
+    text = "the clock fell back from %s to %s; %d schedules were drawn back"
+    logger.warning(text, event.seen.isoformat(), event.now.isoformat(), event.schedules)

@@ -1,0 +1,75 @@
+"""Settings: file < environment < arguments. A source gives only the keys it has; defaults are applied once, last."""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+from rota.errors import SettingInvalid
+
+Environment = Literal["production", "staging", "local", "testing"]
+
+_VARIABLES = {"app": "ROTA_APP", "database_url": "ROTA_DATABASE_URL", "env": "ROTA_ENV"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """What `[tool.rota]` in pyproject.toml, the environment and the command line say.
+
+    Args:
+        app: where the app is, `module:attribute`.
+        database_url: its database.
+        env: `production` unless said otherwise.
+    """
+
+    app: str | None = None
+    database_url: str = "sqlite:///rota.db"
+    env: Environment = "production"
+
+    @classmethod
+    def load(
+        cls,
+        given: Mapping[str, Any] | None = None,
+        environ: Mapping[str, str] | None = None,
+        folder: Path | None = None,
+    ) -> Settings:
+        """Read them all; `given` are arguments, and those that are None say nothing.
+
+        Raises:
+            SettingInvalid: a file that cannot be read, a key that no one knows, or a value that makes no sense.
+        """
+        found = _from_file((folder or Path.cwd()) / "pyproject.toml")
+        found |= _from_environment(os.environ if environ is None else environ)
+        found |= {key: value for key, value in (given or {}).items() if value is not None}
+        return cls(**found)
+
+    def __post_init__(self) -> None:
+        if self.env not in get_args(Environment):
+            raise SettingInvalid("env", self.env, f"give one of {', '.join(get_args(Environment))}")
+
+
+def _from_file(path: Path) -> dict[str, Any]:
+    if not path.is_file():
+        return {}
+    try:
+        table = tomllib.loads(path.read_text(encoding="utf-8")).get("tool", {}).get("rota", {})
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise SettingInvalid("pyproject.toml", str(path), f"it cannot be read: {error}") from error
+    for key, value in table.items():
+        _check(f"{path}: [tool.rota] {key}", key, value)
+    return dict(table)
+
+
+def _check(place: str, key: str, value: object) -> None:
+    if key not in _VARIABLES:
+        raise SettingInvalid(place, value, f"no such setting; there are: {', '.join(_VARIABLES)}")
+    if not isinstance(value, str):
+        raise SettingInvalid(place, value, "give a text, in quotes")
+
+
+def _from_environment(environ: Mapping[str, str]) -> dict[str, Any]:
+    return {key: environ[variable] for key, variable in _VARIABLES.items() if environ.get(variable)}

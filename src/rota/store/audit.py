@@ -1,0 +1,69 @@
+"""The statements of `rota_audit` and `rota_schedule_versions`: who changed what, and what was in force when."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+
+from sqlalchemy import Connection, Integer, Text, insert, select
+
+from rota.schedule import Schedule
+from rota.store.batch import batch, rows
+from rota.store.tables import audit, schedule_versions
+from rota.store.types import Instant, Json, text_of
+
+Via = Literal["cli", "code", "file", "studio"]
+
+
+@dataclass(frozen=True, slots=True)
+class Author:
+    """Who does something, and by which door."""
+
+    via: Via = "code"
+    actor: str | None = None
+
+
+_entry = batch(
+    ("at", Instant()),
+    ("actor", Text()),
+    ("via", Text()),
+    ("verb", Text()),
+    ("subject", Text()),
+    ("version", Integer()),
+)
+_record = insert(audit).from_select(list(_entry.c.keys()), select(_entry))
+_spec = batch(
+    ("schedule_id", Text()),
+    ("version", Integer()),
+    ("spec", Json()),
+    ("effective_from", Instant()),
+    ("actor", Text()),
+)
+_keep = insert(schedule_versions).from_select(list(_spec.c.keys()), select(_spec))
+
+
+def record(connection: Connection, author: Author, verb: str, changed: Iterable[Schedule], now: datetime) -> None:
+    """Write that `author` did `verb` to these schedules."""
+    connection.execute(_record, rows((now, author.actor, author.via, verb, s.id, s.version) for s in changed))
+
+
+def keep_versions(connection: Connection, author: Author, specs: Sequence[Schedule], now: datetime) -> None:
+    """Keep the spec that is in force for these schedules from `now` on."""
+    connection.execute(_keep, rows((s.id, s.version, _spec_text(s), now, author.actor) for s in specs))
+
+
+def _spec_text(schedule: Schedule) -> str:
+    anchor = None if schedule.anchor is None else text_of(schedule.anchor)
+    spec = {
+        "kind": schedule.kind,
+        "job": schedule.job,
+        "cron_spec": schedule.cron_spec,
+        "location": schedule.location,
+        "anchor": anchor,
+        "input": schedule.input,
+        "options": schedule.options,
+    }
+    return json.dumps(spec, ensure_ascii=False)

@@ -1,0 +1,112 @@
+"""The statements of `rota_schedule_misses`: one row covers a whole gap, and an adjacent one extends it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from operator import attrgetter
+
+from sqlalchemy import Connection, Integer, Text, and_, bindparam, delete, func, select, true
+
+from rota.errors import RotaError
+from rota.miss import COUNTED, Miss
+from rota.schedule import Schedule
+from rota.store.batch import batch, insert, rows
+from rota.store.tables import schedule_misses
+from rota.store.types import Instant
+
+_columns = list(schedule_misses.c)
+_new = batch(
+    ("schedule_id", Text()),
+    ("first_slot", Instant()),
+    ("last_slot", Instant()),
+    ("slots", Integer()),
+    ("reason", Text()),
+    ("detail", Text()),
+    ("version", Integer()),
+    ("recorded_at", Instant()),
+)
+_put = insert(schedule_misses).from_select(_columns, select(_new).where(true()))
+_upsert = _put.on_conflict_do_update(
+    index_elements=[schedule_misses.c.schedule_id, schedule_misses.c.first_slot],
+    set_={name: _put.excluded[name] for name in ("last_slot", "slots", "reason", "detail", "version", "recorded_at")},
+)
+
+_row_of = attrgetter(*(column.name for column in _columns))
+
+_asked = batch(("id", Text()), ("first", Instant()), name="asked")
+_earlier = schedule_misses.alias("earlier")
+_last_before = (
+    select(func.max(_earlier.c.first_slot))
+    .where(_earlier.c.schedule_id == _asked.c.id, _earlier.c.first_slot < _asked.c.first)
+    .correlate(_asked)
+    .scalar_subquery()
+)
+_previous = select(*_columns).join(
+    _asked, (schedule_misses.c.schedule_id == _asked.c.id) & (schedule_misses.c.first_slot == _last_before)
+)
+_of = select(*_columns).where(schedule_misses.c.schedule_id == bindparam("id")).order_by(schedule_misses.c.first_slot)
+
+
+@dataclass(frozen=True, slots=True)
+class Missed:
+    """What one schedule missed in one step of its watermark, oldest first."""
+
+    schedule: Schedule
+    misses: Sequence[Miss]
+
+
+def record(connection: Connection, found: Iterable[Missed]) -> None:
+    """Write these gaps. One that begins right after the last, for the same reason and version, extends it."""
+    missed = [item for item in found if item.misses]
+    if not missed:
+        return
+    asked = rows((item.schedule.id, item.misses[0].first_slot) for item in missed)
+    previous = {row.schedule_id: Miss(**row._mapping) for row in connection.execute(_previous, asked)}
+    _write(connection, [miss for item in missed for miss in _joined(item, previous.get(item.schedule.id))])
+
+
+def of(connection: Connection, schedule_id: str) -> list[Miss]:
+    """All of a schedule, oldest slot first."""
+    return [Miss(**row._mapping) for row in connection.execute(_of, {"id": schedule_id})]
+
+
+def _write(connection: Connection, written: Sequence[Miss]) -> None:
+    connection.execute(_upsert, rows(map(_row_of, written)))
+
+
+def _joined(item: Missed, last: Miss | None) -> Sequence[Miss]:
+    first, *rest = item.misses
+    if last is None or not _adjacent(item.schedule, last, first):
+        return item.misses
+    slots = None if last.slots is None or first.slots is None else last.slots + first.slots
+    counted = slots if slots is not None and slots <= COUNTED else None
+    return [replace(first, first_slot=last.first_slot, slots=counted), *rest]
+
+
+def _adjacent(schedule: Schedule, last: Miss, following: Miss) -> bool:
+    if (last.reason, last.version) != (following.reason, following.version):
+        return False
+    try:
+        return schedule.cadence.next_after(last.last_slot) == following.first_slot
+    except RotaError:
+        return False
+
+
+# ---- the clock fell back -------------------------------------------------------------------------------------------
+
+_instant = bindparam("instant", type_=Instant())
+_reaching = and_(schedule_misses.c.schedule_id == bindparam("id"), schedule_misses.c.last_slot >= _instant)
+_reach = select(*_columns).where(_reaching)
+_forget = delete(schedule_misses).where(_reaching)
+
+
+def cut_back(connection: Connection, schedule: Schedule) -> None:
+    """Forget the misses at or after its next slot: a wrong clock said so, and those slots are still to come."""
+    if (slot := schedule.next_run_at) is None:
+        return
+    asked = {"id": schedule.id, "instant": slot}
+    reaching = [Miss(**row._mapping) for row in connection.execute(_reach, asked)]
+    if reaching:
+        connection.execute(_forget, asked)
+        _write(connection, [m.cut_before(slot, schedule.cadence) for m in reaching if m.first_slot < slot])

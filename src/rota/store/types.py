@@ -1,0 +1,80 @@
+"""Column types that mean the same on both databases: instants in UTC, JSON as encoded text, durations in seconds."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from sqlalchemy import BigInteger, CheckConstraint, Dialect, Float, Integer, MetaData, Text, TypeDecorator
+from sqlalchemy.dialects.postgresql import JSONB, TIMESTAMP
+from sqlalchemy.types import TypeEngine
+
+from rota.errors import InstantNaive
+
+RunId = BigInteger().with_variant(Integer(), "sqlite")  # SQLite counts upwards only in a column declared INTEGER
+
+
+def text_of(instant: datetime) -> str:
+    """An instant as SQLite keeps it: 27 characters of UTC that sort as time does, `2026-03-08T07:00:00.000000Z`."""
+    if instant.tzinfo is None:
+        raise InstantNaive(instant)
+    return instant.astimezone(UTC).replace(tzinfo=None).isoformat(timespec="microseconds") + "Z"
+
+
+def instant_of(text: str) -> datetime:
+    """The instant that such a text means."""
+    return datetime.fromisoformat(text)
+
+
+class Instant(TypeDecorator[datetime]):
+    """An aware datetime: timestamptz on PostgreSQL, sortable text on SQLite."""
+
+    impl = Text
+    cache_ok = True
+
+    def load_dialect_impl(self, dialect: Dialect) -> TypeEngine[Any]:
+        return TIMESTAMP(timezone=True) if dialect.name == "postgresql" else Text()
+
+    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> Any:
+        if value is None:
+            return None
+        return value if dialect.name == "postgresql" else text_of(value)
+
+    def process_result_value(self, value: Any, dialect: Dialect) -> datetime | None:  # noqa: ARG002
+        if value is None:
+            return None
+        return instant_of(value) if isinstance(value, str) else value.astimezone(UTC)
+
+
+class Json(TypeDecorator[str]):
+    """JSON as encoded text, going in and coming out: a row that cannot be decoded then fails for itself alone."""
+
+    impl = Text
+    cache_ok = True
+
+    def load_dialect_impl(self, dialect: Dialect) -> TypeEngine[Any]:
+        return JSONB() if dialect.name == "postgresql" else Text()
+
+
+class Seconds(TypeDecorator[timedelta]):
+    """A duration, as a number of seconds."""
+
+    impl = Float
+    cache_ok = True
+
+    def process_bind_param(self, value: timedelta | None, dialect: Dialect) -> float | None:  # noqa: ARG002
+        return None if value is None else value.total_seconds()
+
+    def process_result_value(self, value: float | None, dialect: Dialect) -> timedelta | None:  # noqa: ARG002
+        return None if value is None else timedelta(seconds=value)
+
+
+def keep_instants(metadata: MetaData) -> None:
+    """On SQLite an instant is text, and any text would do: a CHECK keeps it a real one, 27 characters that sort."""
+    digits = "".join("[0-9]" if c == "0" else c for c in "0000-00-00T00:00:00.000000Z")
+    for table in metadata.tables.values():
+        for column in [column for column in table.columns if isinstance(column.type, Instant)]:
+            seconds = f"substr({column.name}, 1, 19)"
+            real = f"strftime('%Y-%m-%dT%H:%M:%S', {seconds}) = {seconds}"
+            rule = CheckConstraint(f"{column.name} glob '{digits}' and {real}", name=f"{column.name}_instant")
+            table.append_constraint(rule.ddl_if(dialect="sqlite"))

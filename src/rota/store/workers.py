@@ -1,0 +1,79 @@
+"""The statements of `rota_workers` and `rota_clock`: leases, and the newest instant any worker has seen."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import BindParameter, Connection, bindparam, delete, select, update
+
+from rota.store.batch import insert
+from rota.store.tables import clock, workers
+from rota.store.types import Instant
+
+_id: BindParameter[str] = bindparam("worker")
+_now = bindparam("now", type_=Instant())
+_until = bindparam("until", type_=Instant())
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerRow:
+    """One row of `rota_workers`: a process that scans, runs jobs and cleans up. `queues` and `jobs` are JSON text."""
+
+    id: str
+    host: str
+    pid: int
+    queues: str
+    jobs: str
+    build: str
+    started_at: datetime
+    beat_at: datetime
+    lease_until: datetime
+
+
+_add = insert(workers)
+_beat = update(workers).where(workers.c.id == _id).values(beat_at=_now, lease_until=_until)
+_remove = delete(workers).where(workers.c.id == _id)
+_expired = (
+    select(*workers.c).where(workers.c.lease_until < _now).order_by(workers.c.id).with_for_update(skip_locked=True)
+)
+_all = select(*workers.c).order_by(workers.c.started_at, workers.c.id)
+
+
+def add(connection: Connection, row: WorkerRow) -> None:
+    connection.execute(_add, {name: getattr(row, name) for name in WorkerRow.__dataclass_fields__})
+
+
+def beat(connection: Connection, worker: str, now: datetime, until: datetime) -> bool:
+    """Renew the lease; False where someone has taken the worker for dead and deleted its row."""
+    return connection.execute(_beat, {"worker": worker, "now": now, "until": until}).rowcount > 0
+
+
+def remove(connection: Connection, worker: str) -> None:
+    connection.execute(_remove, {"worker": worker})
+
+
+def expired(connection: Connection, now: datetime) -> list[WorkerRow]:
+    """The workers whose lease has run out, their rows locked."""
+    return [WorkerRow(*row) for row in connection.execute(_expired, {"now": now})]
+
+
+def listing(connection: Connection) -> list[WorkerRow]:
+    return [WorkerRow(*row) for row in connection.execute(_all)]
+
+
+# ---- the newest instant seen ---------------------------------------------------------------------------------------
+
+_seen = select(clock.c.seen_at).where(clock.c.id == 1)
+_put = insert(clock).values(id=1, seen_at=_now)
+_set = _put.on_conflict_do_update(index_elements=[clock.c.id], set_={"seen_at": _put.excluded.seen_at})
+
+
+def seen(connection: Connection) -> datetime | None:
+    """The newest instant that any worker has seen."""
+    return connection.execute(_seen).scalar_one_or_none()
+
+
+def see(connection: Connection, now: datetime) -> None:
+    """Say that it is `now`, also where that is before what was seen."""
+    connection.execute(_set, {"now": now})

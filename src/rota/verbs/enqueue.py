@@ -1,0 +1,81 @@
+"""Enqueue: runs outside any schedule."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
+
+from sqlalchemy import Connection
+
+from rota.claim import retry_text
+from rota.errors import InstantNaive, OptionInvalid
+from rota.job import AnyJob
+from rota.run import NewRun
+from rota.store import jobs, queues, runs
+
+PRIORITIES = range(-32768, 32768)
+RESERVED = "schedule:"
+
+
+def new_run(
+    job: AnyJob,
+    given: tuple[object, ...],
+    now: datetime,
+    *,
+    run_after: datetime | None = None,
+    priority: int = 0,
+    idempotency_key: str | None = None,
+    actor: str | None = None,
+) -> NewRun:
+    """A run of `job`, checked.
+
+    Raises:
+        PayloadError: the input does not fit, or cannot be kept.
+        OptionInvalid, InstantNaive: an option that makes no sense.
+    """
+    return NewRun(
+        job=job.name,
+        kind=job.kind,
+        queue=job.queue,
+        input=job.encode(given),
+        max_attempts=job.retry.attempts,
+        retry=retry_text(job.retry),
+        timeout=job.timeout,
+        run_after=now if run_after is None else _checked_instant(run_after),
+        created_at=now,
+        priority=_checked_priority(priority),
+        idempotency_key=None if idempotency_key is None else _checked_key(idempotency_key),
+        actor=actor,
+    )
+
+
+def enqueue(connection: Connection, new: Sequence[NewRun], known: Iterable[AnyJob]) -> list[int]:
+    """Make these runs; returns their ids in order. One whose idempotency key is taken is the run that has it."""
+    present = list(known)
+    jobs.refresh(connection, present)
+    queues.ensure(connection, {job.queue for job in present})
+    return runs.add(connection, new)
+
+
+def _checked_instant(run_after: datetime) -> datetime:
+    if not isinstance(run_after, datetime):
+        raise OptionInvalid("run_after", run_after, "give an aware datetime")
+    if run_after.tzinfo is None:
+        raise InstantNaive(run_after, "run_after")
+    return run_after.astimezone(UTC)
+
+
+def _checked_priority(priority: int) -> int:
+    if isinstance(priority, bool) or not isinstance(priority, int) or priority not in PRIORITIES:
+        raise OptionInvalid("priority", priority, "give a whole number from -32768 to 32767; higher ones go first")
+    return priority
+
+
+def _checked_key(key: str) -> str:
+    if not isinstance(key, str) or not key.strip() or not key.isprintable() or len(key) > 512:
+        raise OptionInvalid("idempotency_key", key, "give 1 to 512 printable characters")
+    if key.startswith(RESERVED):
+        raise OptionInvalid(
+            "idempotency_key", key, f"keys that begin with {RESERVED!r} are kept for the fires of schedules"
+        )
+    return key

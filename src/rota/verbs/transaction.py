@@ -1,0 +1,59 @@
+"""Transaction: every verb over one connection; many of them, one commit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from datetime import datetime
+
+from sqlalchemy import Connection
+
+from rota.clock import Clock
+from rota.job import AnyJob, Jobs
+from rota.schedule import Registration
+from rota.store.audit import Author
+from rota.verbs import Verbs
+from rota.verbs.register import register
+
+
+class Transaction(Verbs):
+    """What `app.transaction()` gives. Registrations are gathered and written together, before the next other verb."""
+
+    def __init__(
+        self, connection: Connection, jobs: Jobs, author: Author, clock: Clock, tell: Callable[[object], None]
+    ) -> None:
+        self.jobs, self.author = jobs, author
+        self._connection, self._clock, self._emit = connection, clock, tell
+        self._asked: dict[str, tuple[Registration, AnyJob]] = {}
+        self._told: list[object] = []
+
+    def flush(self) -> None:
+        """Write the registrations that were gathered."""
+        if not self._asked:
+            return
+        gathered, self._asked = list(self._asked.values()), {}
+        known = {job.name: job for _, job in gathered}
+        register(self._connection, [asked for asked, _ in gathered], known.values(), self.author, self._clock.now())
+
+    def committed(self) -> None:
+        """Tell what happened in it, now that it has."""
+        for event in self._told:
+            self._emit(event)
+
+    def _register(self, asked: Registration, job: AnyJob) -> None:
+        if asked.id in self._asked:
+            self.flush()
+        self._asked[asked.id] = asked, job
+
+    def _now(self) -> datetime:
+        return self._clock.now()
+
+    @contextmanager
+    def _writing(self) -> Iterator[Connection]:
+        self.flush()
+        yield self._connection
+
+    _reading = _writing
+
+    def _tell(self, told: Sequence[object]) -> None:
+        self._told += told

@@ -1,0 +1,1 @@
+# ruff: noqa: A005 - this is tests.time, which hides nothing
