@@ -44,7 +44,7 @@ def render(span: timedelta) -> str:
 
 def _part(text: str, whole: str, decimals: str, unit: str) -> int:
     scaled = int(whole + decimals) * _MICROSECONDS[unit]
-    microseconds, rest = divmod(scaled, 10 ** len(decimals))
+    microseconds, rest = divmod(scaled, int(10 ** len(decimals)))
     if rest:
         raise DurationInvalid(text, "it is finer than a microsecond: leave out some decimals")
     return microseconds

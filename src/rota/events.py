@@ -24,7 +24,7 @@ class SlotsMissed:
     """Slots were passed over, from `first` up to `until`; the rows of rota_schedule_misses have them exactly."""
 
     schedule_id: str
-    first: datetime
+    first: datetime | None
     until: datetime | None
     reason: str
     detail: str | None

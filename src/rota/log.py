@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from datetime import datetime
 
 from rota import events
 from rota.events import Events
@@ -32,19 +33,17 @@ def _fired(event: events.ScheduleFired) -> None:
 
 def _missed(event: events.SlotsMissed) -> None:
     why = event.reason if event.detail is None else f"{event.reason}, {event.detail}"
-    logger.info("schedule %s: missed slots from %s on (%s)", event.schedule_id, event.first.isoformat(), why)
+    logger.info("schedule %s: missed slots from %s on (%s)", event.schedule_id, _slot(event.first), why)
 
 
 def _failing(event: events.ScheduleFailing) -> None:
-    slot = event.slot.isoformat() if event.slot else "-"
     text = "schedule %s: slot %s could not be fired, failure %d in a row: %s"
-    logger.warning(text, event.schedule_id, slot, event.failures, event.error)
+    logger.warning(text, event.schedule_id, _slot(event.slot), event.failures, event.error)
 
 
 def _poisoned(event: events.SlotPoisoned) -> None:
-    slot = event.slot.isoformat() if event.slot else "-"
     text = "schedule %s: slot %s is dropped after %d failures in a row, its fire will never happen: %s"
-    logger.error(text, event.schedule_id, slot, event.failures, event.error)
+    logger.error(text, event.schedule_id, _slot(event.slot), event.failures, event.error)
 
 
 def _settled(event: events.RunSettled) -> None:
@@ -83,3 +82,7 @@ def _rescued(event: events.RunsRescued) -> None:
 def _fell_back(event: events.ClockFellBack) -> None:
     text = "the clock fell back from %s to %s; %d schedules were drawn back"
     logger.warning(text, event.seen.isoformat(), event.now.isoformat(), event.schedules)
+
+
+def _slot(instant: datetime | None) -> str:
+    return "-" if instant is None else instant.isoformat()

@@ -89,9 +89,17 @@ class Schedule:
     def moved(self, to: datetime | None) -> Self:
         return replace(self, next_run_at=to)
 
-    def fired(self, slot: datetime, to: datetime | None) -> Self:
-        """It fired `slot`: what went wrong before is over. Its run's id follows when the run is written."""
-        return replace(self, next_run_at=to, last_run_at=slot, last_error=None, consecutive_failures=0, not_before=None)
+    def fired(self, slot: datetime, run_id: int, to: datetime | None) -> Self:
+        """It fired `slot`: what went wrong before is over."""
+        return replace(
+            self,
+            next_run_at=to,
+            last_run_at=slot,
+            last_run_id=run_id,
+            last_error=None,
+            consecutive_failures=0,
+            not_before=None,
+        )
 
     def failed(self, error: str, now: datetime) -> Self:
         """One more counted failure; the same slot is tried again."""

@@ -11,7 +11,7 @@ from rota.cron import Cron
 _LISTED = 6
 """So many times of day are listed, each by itself; where there are more, their rule is given."""
 _WEEKDAYS = ("Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday")
-_MONTHS = ("January", "February", "March", "April", "May", "June")
+_MONTHS: tuple[str, ...] = ("January", "February", "March", "April", "May", "June")
 _MONTHS += ("July", "August", "September", "October", "November", "December")
 
 

@@ -38,7 +38,7 @@ def _draw_back(connection: Connection, now: datetime) -> int:
         back = [changed for schedule in ahead if (changed := _drawn_back(schedule, now)) is not None]
         for schedule in back:
             misses.cut_back(connection, schedule)
-        schedules.save(connection, back)
+        schedules.progress(connection, back)
         drawn, last_id = drawn + len(back), ahead[-1].id
     return drawn
 

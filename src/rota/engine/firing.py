@@ -13,7 +13,7 @@ from rota import events
 from rota.fire import Fire, Origin, idempotency_key
 from rota.run import NewRun
 from rota.schedule import POISONED_AFTER, Move, Schedule
-from rota.store import fires, runs, schedules
+from rota.store import fires, runs, watermark
 from rota.store.schedules import Due, Terms
 
 _INSTANT = timedelta(microseconds=1)
@@ -24,7 +24,12 @@ class Fired:
     """The slot gets this run, and the watermark moves on."""
 
     run: NewRun
-    move: Move
+    schedule: Schedule
+    slot: datetime
+    following: datetime | None
+
+    def move(self, run_id: int) -> Move:
+        return Move(self.schedule, self.schedule.fired(self.slot, run_id, self.following), "late")
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +96,9 @@ def fire(schedule: Schedule, terms: Terms, slot: datetime, now: datetime, *, run
             scheduled_for=slot,
             actor=schedule.actor,
         ),
-        Move(schedule, schedule.fired(slot, following), "late"),
+        schedule,
+        slot,
+        following,
     )
 
 
@@ -99,14 +106,17 @@ def write(
     connection: Connection, decided: Sequence[Decision], now: datetime, *, origin: Origin, worker: str | None
 ) -> list[object]:
     """Write runs, fires, moves and misses, in the caller's transaction; returns the events to tell once it is over."""
-    to_fire = [decision for decision in decided if isinstance(decision, Fired)]
-    ids = runs.add(connection, [decision.run for decision in to_fire]) if to_fire else []
-    made = [_fire_of(decision, run_id, now, origin, worker) for decision, run_id in zip(to_fire, ids, strict=True)]
+    fired = [decision for decision in decided if isinstance(decision, Fired)]
+    ids = runs.add(connection, [decision.run for decision in fired]) if fired else []
+    made = [
+        Fire(f.schedule.id, f.slot, run_id, f.schedule.version, origin, now, worker)
+        for f, run_id in zip(fired, ids, strict=True)
+    ]
     if made:
         fires.record(connection, made)
     moves = [decision.move for decision in decided if not isinstance(decision, Fired)]
-    moves += [_with_run(decision.move, run_id) for decision, run_id in zip(to_fire, ids, strict=True)]
-    schedules.advance(connection, moves, now)
+    moves += [decision.move(run_id) for decision, run_id in zip(fired, ids, strict=True)]
+    watermark.advance(connection, moves, now)
     told = [events.ScheduleFired(f.schedule_id, f.scheduled_for, f.run_id, f.origin) for f in made]
     return [*told, *filter(None, map(_told, decided))]
 
@@ -142,26 +152,14 @@ def _reason_of(error: Exception) -> str:
     return f"{type(error).__name__}: {error}"
 
 
-def _fire_of(decision: Fired, run_id: int, now: datetime, origin: Origin, worker: str | None) -> Fire:
-    schedule, slot = decision.move.before, decision.run.scheduled_for
-    if slot is None:
-        raise AssertionError(f"a run of {schedule.id} without a slot")
-    return Fire(schedule.id, slot, run_id, schedule.version, origin, now, worker)
-
-
-def _with_run(move: Move, run_id: int) -> Move:
-    return replace(move, after=replace(move.after, last_run_id=run_id))
-
-
 def _told(decision: Decision) -> object | None:
-    before = decision.move.before
     match decision:
         case Failed(move, error, dropped):
             kind = events.SlotPoisoned if dropped else events.ScheduleFailing
             failures = POISONED_AFTER if dropped else move.after.consecutive_failures
-            return kind(before.id, before.next_run_at, failures, error)
-        case Missed(move) if before.next_run_at is not None:
-            until = move.after.next_run_at
+            return kind(move.before.id, move.before.next_run_at, failures, error)
+        case Missed(move):
+            before, until = move.before, move.after.next_run_at
             return events.SlotsMissed(before.id, before.next_run_at, until, move.reason, move.detail)
         case _:
             return None

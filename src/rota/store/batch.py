@@ -9,17 +9,36 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
+from operator import attrgetter
 from typing import Any
 
-from sqlalchemy import Subquery, Text, bindparam, func, select, type_coerce
+from sqlalchemy import Select, Subquery, Table, Text, bindparam, func, select, true, type_coerce
 from sqlalchemy.dialects.sqlite import insert
 from sqlalchemy.types import TypeEngine
 
 from rota.store.types import text_of
 
-__all__ = ["batch", "insert", "rows"]  # `insert` is the one that knows `on conflict`
+__all__ = ["Batch", "batch", "insert", "rows"]  # `insert` is the one that knows `on conflict`
 
 ROWS = "rows"
+
+
+class Batch:
+    """Objects as rows of a table: of each the attributes that are named as these columns are."""
+
+    def __init__(self, table: Table, *names: str) -> None:
+        self.names = names or tuple(column.name for column in table.c)
+        self.table = batch(*((name, table.c[name].type) for name in self.names))
+        self.c = self.table.c
+        self._values = attrgetter(*self.names)
+
+    def select(self) -> Select[Any]:
+        """All its rows; `where true` lets SQLite tell `on conflict` from a join."""
+        return select(self.table).where(true())
+
+    def rows(self, objects: Iterable[object]) -> dict[str, str]:
+        """The parameter of a statement that has this batch."""
+        return rows(map(self._values, objects))
 
 
 def batch(*columns: tuple[str, TypeEngine[Any]], name: str = "batch") -> Subquery:

@@ -5,28 +5,17 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from datetime import datetime
-from operator import attrgetter
 
-from sqlalchemy import Connection, Integer, Text, bindparam, insert, select
+from sqlalchemy import Connection, Text, bindparam, insert, select
 
 from rota.fire import Fire
-from rota.store.batch import batch, rows
+from rota.store.batch import Batch, batch, rows
 from rota.store.tables import schedule_fires
-from rota.store.types import Instant, RunId
+from rota.store.types import Instant
 
 _columns = list(schedule_fires.c)
-_new = batch(
-    ("schedule_id", Text()),
-    ("scheduled_for", Instant()),
-    ("run_id", RunId),
-    ("version", Integer()),
-    ("origin", Text()),
-    ("fired_at", Instant()),
-    ("worker", Text()),
-)
-_insert = insert(schedule_fires).from_select(_columns, select(_new))
-
-_row_of = attrgetter(*(column.name for column in _columns))
+_new = Batch(schedule_fires)
+_insert = insert(schedule_fires).from_select(_columns, _new.select())
 
 _range = batch(("id", Text()), ("first", Instant()), ("last", Instant()), name="span")
 _between = select(schedule_fires.c.schedule_id, schedule_fires.c.scheduled_for).join(
@@ -42,7 +31,7 @@ _run_of = select(schedule_fires.c.run_id).where(
 
 
 def record(connection: Connection, new: Iterable[Fire]) -> None:
-    connection.execute(_insert, rows(map(_row_of, new)))
+    connection.execute(_insert, _new.rows(new))
 
 
 def run_of(connection: Connection, schedule_id: str, slot: datetime) -> int | None:

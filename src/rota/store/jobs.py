@@ -3,41 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import timedelta
 
-from sqlalchemy import Boolean, Connection, Integer, Text, bindparam, or_, select, true
+from sqlalchemy import Connection, bindparam, or_, select
 
 from rota.claim import retry_text
 from rota.job import AnyJob
-from rota.store.batch import batch, insert, rows
+from rota.store.batch import Batch, insert
 from rota.store.tables import jobs
-from rota.store.types import Json, Seconds
-
-_COLUMNS = (
-    ("name", Text()),
-    ("kind", Text()),
-    ("app", Text()),
-    ("label", Text()),
-    ("description", Text()),
-    ("queue", Text()),
-    ("timeout", Seconds()),
-    ("max_attempts", Integer()),
-    ("retry", Json()),
-    ("enabled", Boolean()),
-    ("retired", Boolean()),
-)
-_OPERATORS = {"enabled", "retired"}  # never refreshed from code
-_mine = batch(*_COLUMNS)
-_put = insert(jobs).from_select([name for name, _ in _COLUMNS], select(_mine).where(true()))
-_declared = [name for name, _ in _COLUMNS if name not in _OPERATORS and name != "name"]
-_refresh = _put.on_conflict_do_update(
-    index_elements=[jobs.c.name],
-    set_={name: _put.excluded[name] for name in _declared},
-    where=or_(*(jobs.c[name].is_distinct_from(_put.excluded[name]) for name in _declared)),
-)
-_all = select(*(jobs.c[name] for name, _ in _COLUMNS)).order_by(jobs.c.name)
-_get = select(*(jobs.c[name] for name, _ in _COLUMNS)).where(jobs.c.name == bindparam("name"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,9 +31,23 @@ class JobRow:
     retired: bool
 
 
+_OPERATORS = {"enabled", "retired"}  # never refreshed from code
+_names = tuple(field.name for field in fields(JobRow))
+_declared = [name for name in _names if name not in _OPERATORS and name != "name"]
+_mine = Batch(jobs, *_names)
+_put = insert(jobs).from_select(_names, _mine.select())
+_refresh = _put.on_conflict_do_update(
+    index_elements=[jobs.c.name],
+    set_={name: _put.excluded[name] for name in _declared},
+    where=or_(*(jobs.c[name].is_distinct_from(_put.excluded[name]) for name in _declared)),
+)
+_all = select(*(jobs.c[name] for name in _names)).order_by(jobs.c.name)
+_get = select(*(jobs.c[name] for name in _names)).where(jobs.c.name == bindparam("name"))
+
+
 def refresh(connection: Connection, known: Iterable[AnyJob]) -> None:
     """Insert or bring up to date the rows of these jobs; whether they are enabled is left to the operators."""
-    connection.execute(_refresh, rows(map(_row_of, known)))
+    connection.execute(_refresh, _mine.rows(map(_row_of, known)))
 
 
 def listing(connection: Connection) -> list[JobRow]:
@@ -71,17 +59,17 @@ def get(connection: Connection, name: str) -> JobRow | None:
     return None if row is None else JobRow(*row)
 
 
-def _row_of(job: AnyJob) -> tuple[object, ...]:
-    return (
-        job.name,
-        job.kind,
-        job.app,
-        job.label,
-        job.description,
-        job.queue,
-        job.timeout,
-        job.retry.attempts,
-        retry_text(job.retry),
-        True,
-        False,
+def _row_of(job: AnyJob) -> JobRow:
+    return JobRow(
+        name=job.name,
+        kind=job.kind,
+        app=job.app,
+        label=job.label,
+        description=job.description,
+        queue=job.queue,
+        timeout=job.timeout,
+        max_attempts=job.retry.attempts,
+        retry=retry_text(job.retry),
+        enabled=True,
+        retired=False,
     )

@@ -4,35 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from operator import attrgetter
 
-from sqlalchemy import Connection, Integer, Text, and_, bindparam, delete, func, select, true
+from sqlalchemy import Connection, Text, and_, bindparam, delete, func, select
 
 from rota.errors import RotaError
 from rota.miss import COUNTED, Miss
 from rota.schedule import Schedule
-from rota.store.batch import batch, insert, rows
+from rota.store.batch import Batch, batch, insert, rows
 from rota.store.tables import schedule_misses
 from rota.store.types import Instant
 
 _columns = list(schedule_misses.c)
-_new = batch(
-    ("schedule_id", Text()),
-    ("first_slot", Instant()),
-    ("last_slot", Instant()),
-    ("slots", Integer()),
-    ("reason", Text()),
-    ("detail", Text()),
-    ("version", Integer()),
-    ("recorded_at", Instant()),
-)
-_put = insert(schedule_misses).from_select(_columns, select(_new).where(true()))
+_new = Batch(schedule_misses)
+_put = insert(schedule_misses).from_select(_columns, _new.select())
 _upsert = _put.on_conflict_do_update(
     index_elements=[schedule_misses.c.schedule_id, schedule_misses.c.first_slot],
-    set_={name: _put.excluded[name] for name in ("last_slot", "slots", "reason", "detail", "version", "recorded_at")},
+    set_={name: _put.excluded[name] for name in _new.names[2:]},
 )
-
-_row_of = attrgetter(*(column.name for column in _columns))
 
 _asked = batch(("id", Text()), ("first", Instant()), name="asked")
 _earlier = schedule_misses.alias("earlier")
@@ -72,7 +60,7 @@ def of(connection: Connection, schedule_id: str) -> list[Miss]:
 
 
 def _write(connection: Connection, written: Sequence[Miss]) -> None:
-    connection.execute(_upsert, rows(map(_row_of, written)))
+    connection.execute(_upsert, _new.rows(written))
 
 
 def _joined(item: Missed, last: Miss | None) -> Sequence[Miss]:

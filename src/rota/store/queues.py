@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from sqlalchemy import Boolean, Connection, Integer, Text, select, true
+from sqlalchemy import Connection, select
 
-from rota.store.batch import batch, insert, rows
+from rota.store.batch import Batch, insert
 from rota.store.tables import queues
 
 CONCURRENCY = 4  # of a queue that no one has said anything about
 
-_new = batch(("name", Text()), ("concurrency", Integer()), ("paused", Boolean()))
-_put = insert(queues).from_select(list(_new.c.keys()), select(_new).where(true()))
+_new = Batch(queues)
+_put = insert(queues).from_select(_new.names, _new.select())
 _ensure = _put.on_conflict_do_nothing(index_elements=[queues.c.name])
 _all = select(*queues.c).order_by(queues.c.name)
 
@@ -31,7 +31,7 @@ class QueueRow:
 
 def ensure(connection: Connection, names: Iterable[str]) -> None:
     """Insert the queues that are missing; those that are there keep what operators gave them."""
-    connection.execute(_ensure, rows((name, CONCURRENCY, False) for name in names))
+    connection.execute(_ensure, _new.rows(QueueRow(name, CONCURRENCY, None, False) for name in names))
 
 
 def listing(connection: Connection) -> list[QueueRow]:

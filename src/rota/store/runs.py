@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime
-from operator import attrgetter
 from typing import Any
 
-from sqlalchemy import Connection, Integer, Select, Text, and_, bindparam, func, literal_column, select, true, update
+from sqlalchemy import Connection, Integer, Select, Text, and_, bindparam, func, literal_column, select, update
 
 from rota.claim import Claim, Settlement
 from rota.run import NewRun, Run
-from rota.store.batch import batch, insert, rows
+from rota.store.batch import Batch, batch, insert, rows
 from rota.store.tables import run_attempts, runs
-from rota.store.types import Instant, Json, RunId, Seconds
+from rota.store.types import Instant, Json, RunId
 
 _now = bindparam("now", type_=Instant())
 
@@ -30,7 +29,9 @@ _get = select(*_columns).where(runs.c.id == bindparam("id"))
 _latest = select(*_columns).order_by(runs.c.id.desc()).limit(bindparam("limit"))
 _of_schedule = select(*_columns).where(runs.c.schedule_id == bindparam("id")).order_by(runs.c.id)
 _pending = select(*_columns).where(_is("queued") | _is("running")).order_by(runs.c.id)
-_next_waiting = select(func.min(runs.c.run_after, type_=Instant())).where(_is("waiting"), runs.c.waiting_on == 0)
+_next_waiting = select(func.min(runs.c.run_after, type_=Instant())).where(
+    _is("waiting"), runs.c.waiting_on == literal_column("0")
+)
 
 
 def get(connection: Connection, run_id: int) -> Run | None:
@@ -60,25 +61,12 @@ def next_waiting(connection: Connection) -> datetime | None:
 
 # ---- making --------------------------------------------------------------------------------------------------------
 
-_NEW = (
-    ("job", Text()),
-    ("kind", Text()),
-    ("queue", Text()),
-    ("priority", Integer()),
-    ("state", Text()),
-    ("input", Json()),
-    ("max_attempts", Integer()),
-    ("retry", Json()),
-    ("timeout", Seconds()),
-    ("run_after", Instant()),
-    ("created_at", Instant()),
-    ("idempotency_key", Text()),
-    ("schedule_id", Text()),
-    ("scheduled_for", Instant()),
-    ("actor", Text()),
+_new = Batch(
+    runs,
+    *("job", "kind", "queue", "priority", "state", "input", "max_attempts", "retry", "timeout", "run_after"),
+    *("created_at", "idempotency_key", "schedule_id", "scheduled_for", "actor"),
 )
-_new = batch(*_NEW)
-_put = insert(runs).from_select([name for name, _ in _NEW], select(_new).where(true()))
+_put = insert(runs).from_select(_new.names, _new.select())
 _add = _put.on_conflict_do_nothing(
     index_elements=[runs.c.job, runs.c.idempotency_key], index_where=runs.c.idempotency_key.is_not(None)
 ).returning(runs.c.id, runs.c.job, runs.c.idempotency_key)
@@ -86,12 +74,11 @@ _key = batch(("job", Text()), ("key", Text()), name="wanted")
 _keyed = select(runs.c.id, runs.c.job, runs.c.idempotency_key).join(
     _key, and_(runs.c.job == _key.c.job, runs.c.idempotency_key == _key.c.key)
 )
-_new_of = attrgetter(*(name for name, _ in _NEW))
 
 
 def add(connection: Connection, new: Sequence[NewRun]) -> list[int]:
     """Make these runs; returns their ids in the same order. One whose key is taken is the run that has it."""
-    made = connection.execute(_add, rows(map(_new_of, new))).all()
+    made = connection.execute(_add, _new.rows(new)).all()
     unkeyed = iter(sorted(row.id for row in made if row.idempotency_key is None))  # ids count up as the rows came in
     ids = {(row.job, row.idempotency_key): row.id for row in made if row.idempotency_key is not None}
     taken = [(r.job, r.idempotency_key) for r in new if r.idempotency_key and (r.job, r.idempotency_key) not in ids]
@@ -102,7 +89,11 @@ def add(connection: Connection, new: Sequence[NewRun]) -> list[int]:
 
 # ---- claiming ------------------------------------------------------------------------------------------------------
 
-_promote = update(runs).where(_is("waiting"), runs.c.waiting_on == 0, runs.c.run_after <= _now).values(state="queued")
+_promote = (
+    update(runs)
+    .where(_is("waiting"), runs.c.waiting_on == literal_column("0"), runs.c.run_after <= _now)
+    .values(state="queued")
+)
 _name = batch(("name", Text()), name="mine")
 _ready = (
     select(runs.c.id)
@@ -168,8 +159,7 @@ _settle = (
     .where(
         runs.c.id == _outcome.c.id,
         runs.c.attempt == _outcome.c.attempt,
-        runs.c.locked_by == bindparam("worker"),
-        _is("running"),
+        func.coalesce(runs.c.locked_by, "") == bindparam("worker"),  # the row is found by its id, not by its worker
     )
     .values(
         {runs.c[name]: _outcome.c[name] for name in ("state", "output", "error", "failures", "lost", "finished_at")}

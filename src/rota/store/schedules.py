@@ -1,18 +1,16 @@
-"""The statements of `rota_schedules`. Only `advance` moves the watermark."""
+"""The statements of `rota_schedules`."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from operator import attrgetter
 from typing import Any
 
 from sqlalchemy import (
-    Boolean,
     Connection,
-    Integer,
     Text,
+    Update,
     and_,
     bindparam,
     case,
@@ -26,13 +24,10 @@ from sqlalchemy import (
     update,
 )
 
-from rota.errors import RotaError
-from rota.miss import Gap, Miss, gaps
-from rota.schedule import Move, Schedule
-from rota.store import fires, misses
-from rota.store.batch import batch, rows
+from rota.schedule import Schedule
+from rota.store.batch import Batch, batch, rows
 from rota.store.tables import jobs, schedule_fires, schedules
-from rota.store.types import Instant, RunId
+from rota.store.types import Instant
 
 _columns = list(schedules.c)
 
@@ -175,94 +170,39 @@ def counts(connection: Connection, now: datetime) -> Counts:
 
 # ---- writing -------------------------------------------------------------------------------------------------------
 
-_STATE = (
-    ("next_run_at", Instant()),
-    ("last_run_at", Instant()),
-    ("last_run_id", RunId),
-    ("last_error", Text()),
-    ("consecutive_failures", Integer()),
-    ("not_before", Instant()),
-    ("enabled", Boolean()),
-    ("paused_at", Instant()),
-    ("paused_by", Text()),
-    ("retired", Boolean()),
-    ("retired_at", Instant()),
-    ("updated_at", Instant()),
+_all_of = Batch(schedules)
+_progress_of = Batch(
+    schedules, "id", "next_run_at", "last_run_at", "last_run_id", "last_error", "consecutive_failures", "not_before"
 )
-_state = batch(("id", Text()), *_STATE)
-_save = (
-    update(schedules)
-    .where(schedules.c.id == _state.c.id)
-    .values({schedules.c[name]: _state.c[name] for name, _ in _STATE})
-)
-_state_of = attrgetter("id", *(name for name, _ in _STATE))
-
-_SPEC = tuple((column.name, column.type) for column in _columns)
-_spec = batch(*_SPEC)
-_insert = insert(schedules).from_select(_columns, select(_spec))
-_respecify = (
-    update(schedules)
-    .where(schedules.c.id == _spec.c.id)
-    .values({schedules.c[name]: _spec.c[name] for name, _ in _SPEC if name != "id"})
-)
-_row_of = attrgetter(*(name for name, _ in _SPEC))
+_steering_of = Batch(schedules, "id", "enabled", "paused_at", "paused_by", "retired", "retired_at", "updated_at")
 
 
-def add(connection: Connection, new: Sequence[Schedule]) -> None:
-    connection.execute(_insert, rows(map(_row_of, new)))
+def _update(new: Batch) -> Update:
+    values = {schedules.c[name]: new.c[name] for name in new.names if name != "id"}
+    return update(schedules).where(schedules.c.id == new.c.id).values(values)
 
 
-def save(connection: Connection, changed: Iterable[Schedule]) -> None:
-    """What scanning and steering change of these rows, but not the watermark: that is for `advance`."""
-    connection.execute(_save, rows(map(_state_of, changed)))
+_add = insert(schedules).from_select(_columns, _all_of.select())
+_respecify, _progress, _steer = _update(_all_of), _update(_progress_of), _update(_steering_of)
 
 
-def respecify(connection: Connection, edited: Sequence[Schedule]) -> None:
-    """The whole rows, with another job, cadence, input or words; the watermark goes through `advance` first."""
-    connection.execute(_respecify, rows(map(_row_of, edited)))
+def add(connection: Connection, new: Iterable[Schedule]) -> None:
+    connection.execute(_add, _all_of.rows(new))
 
 
-def advance(connection: Connection, moves: Sequence[Move], now: datetime) -> None:
-    """Move the watermark, and write down what it passed over: the slots up to now that have no fire are misses."""
-    passing = [move for move in moves if _passes_over(move, now)]
-    if passing:
-        fired = fires.between(connection, [(m.before.id, m.before.next_run_at, now) for m in passing])
-        misses.record(connection, [_missed(move, fired.get(move.before.id, ()), now) for move in passing])
-    save(connection, (move.after for move in moves))
+def respecify(connection: Connection, edited: Iterable[Schedule]) -> None:
+    """The whole rows, with another job, cadence, input or words; the watermark has been advanced before."""
+    connection.execute(_respecify, _all_of.rows(edited))
 
 
-def _passes_over(move: Move, now: datetime) -> bool:
-    """Whether there can be slots without a fire: not where the one slot that was due has just been fired."""
-    slot, to = move.before.next_run_at, move.after.next_run_at
-    if slot is None or slot > now or slot == to:
-        return False
-    return not (move.after.last_run_at == slot and to is not None and to > now and _is_next(move.before, slot, to))
+def steer(connection: Connection, steered: Iterable[Schedule]) -> None:
+    """What operators change of these rows."""
+    connection.execute(_steer, _steering_of.rows(steered))
 
 
-def _is_next(schedule: Schedule, slot: datetime, to: datetime) -> bool:
-    return schedule.cadence.next_after(slot) == to
-
-
-def _missed(move: Move, fired: Iterable[datetime], now: datetime) -> misses.Missed:
-    before, to = move.before, move.after.next_run_at
-    found = [
-        Miss(before.id, gap.first, gap.last, gap.slots, gap.reason, move.detail, before.version, now)
-        for gap in _gaps(move, fired, now if to is None or to > now else to - timedelta(microseconds=1))
-    ]
-    return misses.Missed(before, found)
-
-
-def _gaps(move: Move, fired: Iterable[datetime], until: datetime) -> Iterator[Gap]:
-    before, slot = move.before, move.before.next_run_at
-    if slot is None:
-        return
-    try:
-        cadence = before.cadence
-    except RotaError:  # someone wrote what is no cadence into the row: only the slot it held is known
-        yield from () if slot in fired else (Gap(slot, slot, 1, move.reason),)
-        return
-    turn, after_turn = move.passes
-    yield from gaps(cadence, slot, until, fired, move.reason, turn=turn, after_turn=after_turn)
+def progress(connection: Connection, moved: Iterable[Schedule]) -> None:
+    """What scanning changes of these rows. It writes no miss: to move the watermark, `watermark.advance` calls it."""
+    connection.execute(_progress, _progress_of.rows(moved))
 
 
 def _schedule(row: Any) -> Schedule:

@@ -30,6 +30,10 @@ def _one_of(column: str, *values: str) -> CheckConstraint:
     return CheckConstraint(f"{column} in ({listed})", name=f"{column}_known")
 
 
+def _where(condition: str) -> dict[str, Any]:
+    return {"sqlite_where": text(condition), "postgresql_where": text(condition)}
+
+
 schedules = Table(
     "rota_schedules",
     metadata,
@@ -72,9 +76,11 @@ schedules = Table(
 Index("rota_schedules_due", schedules.c.enabled, schedules.c.retired, schedules.c.next_run_at, schedules.c.id)
 Index(
     "rota_schedules_held",
+    schedules.c.enabled,
+    schedules.c.retired,
+    schedules.c.next_run_at,
     schedules.c.not_before,
-    sqlite_where=text("not_before is not null"),
-    postgresql_where=text("not_before is not null"),
+    **_where("not_before is not null"),
 )
 Index("rota_schedules_job", schedules.c.job)
 Index("rota_schedules_source", schedules.c.source)
@@ -144,25 +150,21 @@ runs = Table(
 )
 
 
-def _runs_where(condition: str) -> dict[str, Any]:
-    return {"sqlite_where": text(condition), "postgresql_where": text(condition)}
-
-
 Index(
     "rota_runs_ready",
     runs.c.queue,
     runs.c.priority.desc(),
     runs.c.run_after,
     runs.c.id,
-    **_runs_where("state = 'queued'"),
+    **_where("state = 'queued'"),
 )
-Index("rota_runs_waiting", runs.c.run_after, **_runs_where("state = 'waiting' and waiting_on = 0"))
-Index("rota_runs_locked", runs.c.locked_by, **_runs_where("state = 'running'"))
-Index("rota_runs_key", runs.c.job, runs.c.idempotency_key, unique=True, **_runs_where("idempotency_key is not null"))
+Index("rota_runs_waiting", runs.c.run_after, **_where("state = 'waiting' and waiting_on = 0"))
+Index("rota_runs_locked", runs.c.locked_by, **_where("state = 'running'"))
+Index("rota_runs_key", runs.c.job, runs.c.idempotency_key, unique=True, **_where("idempotency_key is not null"))
 Index("rota_runs_schedule", runs.c.schedule_id, runs.c.id)
-Index("rota_runs_unfinished", runs.c.schedule_id, **_runs_where("state in ('waiting', 'queued', 'running')"))
-Index("rota_runs_workflow", runs.c.workflow_id, runs.c.state, **_runs_where("workflow_id is not null"))
-Index("rota_runs_finished", runs.c.finished_at, **_runs_where("finished_at is not null"))
+Index("rota_runs_unfinished", runs.c.schedule_id, **_where("state in ('waiting', 'queued', 'running')"))
+Index("rota_runs_workflow", runs.c.workflow_id, runs.c.state, **_where("workflow_id is not null"))
+Index("rota_runs_finished", runs.c.finished_at, **_where("finished_at is not null"))
 
 run_attempts = Table(
     "rota_run_attempts",

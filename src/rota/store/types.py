@@ -18,7 +18,9 @@ def text_of(instant: datetime) -> str:
     """An instant as SQLite keeps it: 27 characters of UTC that sort as time does, `2026-03-08T07:00:00.000000Z`."""
     if instant.tzinfo is None:
         raise InstantNaive(instant)
-    return instant.astimezone(UTC).replace(tzinfo=None).isoformat(timespec="microseconds") + "Z"
+    if instant.tzinfo is not UTC:
+        instant = instant.astimezone(UTC)
+    return instant.isoformat(timespec="microseconds")[:26] + "Z"
 
 
 def instant_of(text: str) -> datetime:

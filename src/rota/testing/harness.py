@@ -77,7 +77,7 @@ class Harness:
             schedule = schedules.get(connection, schedule_id)
             if schedule is None:
                 raise ScheduleNotFound(schedule_id)
-            schedules.save(connection, [replace(schedule, next_run_at=self.clock.now())])
+            schedules.progress(connection, [replace(schedule, next_run_at=self.clock.now())])
 
     # ---- passes ----------------------------------------------------------------------------------------------------
 

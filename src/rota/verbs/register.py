@@ -12,7 +12,7 @@ from rota.cadence import Cadence
 from rota.errors import ScheduleOwned
 from rota.job import AnyJob
 from rota.schedule import Move, Registration, Schedule
-from rota.store import audit, jobs, queues, schedules
+from rota.store import audit, jobs, queues, schedules, watermark
 from rota.store.audit import Author
 
 
@@ -104,7 +104,7 @@ def _change(
     moves = [move for row, asked in pairs if (move := _edit(row, asked, now)) is not None]
     if not moves:
         return
-    schedules.advance(connection, moves, now)
+    watermark.advance(connection, moves, now)
     edited = [move.after for move in moves]
     schedules.respecify(connection, edited)
     bumped = [move.after for move in moves if move.after.version != move.before.version]

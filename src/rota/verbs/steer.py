@@ -11,7 +11,7 @@ from rota.engine import firing
 from rota.errors import JobDisabled, JobNotRegistered, RunNotFound, ScheduleFinished, ScheduleNotFound, ScheduleRetired
 from rota.run import Run
 from rota.schedule import Move, Schedule
-from rota.store import audit, fires, runs, schedules
+from rota.store import audit, fires, runs, schedules, watermark
 from rota.store.audit import Author
 from rota.store.schedules import Due
 
@@ -26,7 +26,7 @@ def pause(connection: Connection, schedule_id: str, author: Author, now: datetim
     if not schedule.enabled:
         return
     paused = replace(schedule, enabled=False, paused_at=now, paused_by=author.actor, updated_at=now)
-    schedules.save(connection, [paused])
+    schedules.steer(connection, [paused])
     audit.record(connection, author, "pause", [paused], now)
 
 
@@ -44,7 +44,8 @@ def resume(connection: Connection, schedule_id: str, author: Author, now: dateti
         return
     slot = schedule.cadence.next_after(now) if schedule.is_due(now) else schedule.next_run_at
     resumed = replace(schedule, enabled=True, paused_at=None, paused_by=None, next_run_at=slot, updated_at=now)
-    schedules.advance(connection, [Move(schedule, resumed, "late")], now)
+    watermark.advance(connection, [Move(schedule, resumed, "late")], now)
+    schedules.steer(connection, [resumed])
     audit.record(connection, author, "resume", [resumed], now)
 
 
@@ -91,7 +92,7 @@ def _stands_still(schedule: Schedule, now: datetime) -> bool:
 
 
 def _past_fired(connection: Connection, schedule: Schedule, now: datetime) -> Due:
-    schedules.advance(connection, [Move(schedule, schedule.moved(schedule.cadence.next_after(now)), "late")], now)
+    watermark.advance(connection, [Move(schedule, schedule.moved(schedule.cadence.next_after(now)), "late")], now)
     return _locked(connection, schedule.id)
 
 
