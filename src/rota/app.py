@@ -22,7 +22,7 @@ from rota.settings import Settings
 from rota.store import Store, open_store
 from rota.store.audit import Author
 from rota.verbs import Verbs
-from rota.verbs.transaction import Transaction
+from rota.verbs.transaction import Transaction, Within
 
 E = TypeVar("E")
 Started = TypeVar("Started", bound=Callable[[], object])
@@ -175,6 +175,25 @@ class App(Verbs):
             yield transaction
             transaction.flush()
         transaction.committed()
+
+    def within(self, connection: object) -> Within:
+        """Every verb in your own transaction: it commits with yours, or not at all (promises C16, C17).
+
+        Args:
+            connection: to the app's own database: a sqlite3 connection, a SQLAlchemy Connection or Session, or a
+                Django connection inside `atomic()`. Nothing of it is committed, rolled back or closed here.
+
+        Raises:
+            ConnectionUnusable: by its verbs: it is none of these, is closed, is another database's, or commits each
+                statement by itself.
+            TransactionStale: by its verbs: it has read, and another has committed since.
+
+        >>> with sqlite3.connect("rota.db") as connection:
+        ...     connection.execute("insert into config values ('report', 'on')")
+        ...     app.within(connection).schedule(report, "@daily", Period("day"), id="daily-report")
+        """
+        home = self.home()
+        return Within(connection, home.store, self.jobs, self.author, home.clock)
 
     def home(self) -> Home:
         """Its database, opened now if it was not, and its clock.

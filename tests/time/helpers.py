@@ -25,7 +25,7 @@ def at(text: str) -> datetime:
 
 def said(instant: datetime | None) -> str | None:
     """As the cases write instants."""
-    return instant and instant.strftime("%Y-%m-%dT%H:%M:%SZ")
+    return None if instant is None else instant.strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 @cache

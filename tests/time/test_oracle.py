@@ -58,8 +58,8 @@ def few(*texts: str) -> st.SearchStrategy[str]:
 
 minutes = st.one_of(few("0", "30", "15,45", "*/20", "59", "0-59/29", "*"), fields(0, 59))
 hours = st.one_of(few("0", "1", "2", "3", "0-4", "23", "1,2", "*", "*/2", "0,23", "2-23/7"), fields(0, 23))
-dates = st.one_of(st.just("*"), fields(1, 31))
-months = st.one_of(st.just("*"), fields(1, 12, ("jan", "Mar", "OCT")))
+dates = st.one_of(few("*", "29", "30", "31", "30-31"), fields(1, 31))
+months = st.one_of(few("*", "2", "4,6,9,11"), fields(1, 12, ("jan", "Mar", "OCT")))
 weekdays = st.one_of(st.just("*"), fields(0, 7, ("SUN", "mon", "Sat")))
 expressions = st.tuples(minutes, hours, dates, months, weekdays).map(" ".join)
 
@@ -144,24 +144,27 @@ def test_next_and_last_are_each_other_s_inverse(question: tuple[str, str, dateti
 def test_two_days_around_a_change_for_the_whole_corpus(zone: str, start: str, days: int) -> None:
     after = at(start + "+00:00")
     until = after + days * DAY
-    walk = [walked(after + number * MINUTE, ZoneInfo(zone)) for number in range(1, days * 1440 + 1)]
+    walk = [Walked(after + number * MINUTE, ZoneInfo(zone)) for number in range(1, days * 1440 + 1)]
     for text in corpus():
         cron = oracle.parse(text)
-        expected = [minute for minute, *seen in walk if fires(cron, *seen)]
+        expected = [seen.minute for seen in walk if seen.fires(cron)]
         assert slots_between(Cadence.parse(text, tz=zone), after, until) == expected, text
 
 
-def walked(minute: datetime, zone: ZoneInfo) -> tuple[datetime, datetime, list[datetime], bool]:
-    """What the referee sees in that minute, whatever the expression: seen once for the whole corpus."""
-    local = oracle._local(minute, zone)
-    return minute, local, list(oracle._skipped_minutes(minute, zone)), oracle._repeated(local)
+class Walked:
+    """What the referee sees in a minute, whatever the expression: seen once for the whole corpus."""
 
+    def __init__(self, minute: datetime, zone: ZoneInfo) -> None:
+        self.minute = minute
+        self.local = oracle._local(minute, zone)
+        self.skipped = list(oracle._skipped_minutes(minute, zone))
+        self.repeated = oracle._repeated(self.local)
 
-def fires(cron: oracle.Cron, local: datetime, skipped: list[datetime], repeated: bool) -> bool:
-    """`oracle.fires_at`, over what `walked` kept."""
-    if cron.wildcard:
-        return cron.matches(local)
-    return any(map(cron.matches, skipped)) or (cron.matches(local) and not repeated)
+    def fires(self, cron: oracle.Cron) -> bool:
+        """`oracle.fires_at`, over what was seen."""
+        if cron.wildcard:
+            return cron.matches(self.local)
+        return any(map(cron.matches, self.skipped)) or (cron.matches(self.local) and not self.repeated)
 
 
 # ---- the long form -------------------------------------------------------------------------------------------------

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta, timezone
+from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -50,7 +50,7 @@ def test_unknown(name: str) -> None:
 @pytest.mark.parametrize("name", [None, 5, 5.0, ZoneInfo("UTC")])
 def test_only_names_are_zones(name: object) -> None:
     with pytest.raises(ZoneUnknown):
-        zone.parse(name)  # type: ignore[arg-type]
+        zone.parse(name)
 
 
 def test_a_slim_machine_refuses_what_a_full_one_refuses(tmp_path: object) -> None:
@@ -93,3 +93,30 @@ def test_stretches_begin_where_the_offset_changes(name: str) -> None:
 
 def minute_of(instant: datetime) -> int:
     return (instant - at("1970-01-01T00:00Z")) // timedelta(minutes=1)
+
+
+class OneChange(tzinfo):
+    """A zone whose clock is set once; `fold` says on which side of that a local time is."""
+
+    def __init__(self, change: datetime, before: timedelta, after: timedelta) -> None:
+        self._change, self._before, self._after = change, before, after
+
+    def fromutc(self, local: datetime) -> datetime:
+        changed = local.replace(tzinfo=UTC) >= self._change
+        return (local + (self._after if changed else self._before)).replace(fold=int(changed))
+
+    def utcoffset(self, local: datetime | None) -> timedelta:
+        return self._after if local and local.fold else self._before
+
+
+@pytest.mark.parametrize("early", [0, 30, 59])
+@pytest.mark.parametrize("shift", [60, -60])
+def test_a_change_beside_the_border_of_a_page_is_seen_from_both_sides(early: int, shift: int) -> None:
+    border = 7 << 22  # stretches are found and kept page by page, of so many minutes
+    change = at("1970-01-01T00:00Z") + timedelta(minutes=border - early)
+    own = offsets.Offsets(OneChange(change, timedelta(0), timedelta(minutes=shift)))
+    assert own.at(border - early - 1).offset == 0
+    for minute in (border - early, border, border + 1):
+        start, end, offset, fixed_from = own.at(minute)
+        assert (start, offset, fixed_from) == (border - early, shift, border - early - shift)
+        assert end > minute

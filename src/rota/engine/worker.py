@@ -6,7 +6,8 @@ import logging
 import random
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from threading import Event, Thread
+from math import inf
+from threading import Event, Thread, current_thread
 
 from rota.clock import Clock
 from rota.engine import App
@@ -102,9 +103,28 @@ class Worker:
         """Claim no more, let what runs end within shutdown_timeout, give the rest back; returns how many that were."""
         self._stopping.set()
         self.wake.set()
-        if self._thread is not None:
-            self._thread.join()
+        if (thread := self._thread) is not None:
+            thread.join()
         return self._close()
+
+    def once(self) -> int:
+        """In place of `start`: fire what is due, claim one batch, run it and settle it; returns how many runs ended.
+
+        `stop`, from another thread, makes it claim no more and return; it is called at the end in any case.
+
+        Raises:
+            StoreError: the database is out of reach or busy.
+        """
+        self._thread = current_thread()
+        self._lease.keep()
+        try:
+            while scan(self._store, self._clock, self._app.emit, self.id) == BATCH and not self._stopping.is_set():
+                pass
+            claimed = 0 if self._stopping.is_set() else self._executor.round(self.id, self._queues)
+            self._finish(inf, until_stopped=True)
+            return claimed - self._executor.holding
+        finally:
+            self._thread = None
 
     def _work(self) -> None:
         off = self._store.on_commit(self.wake.set)
@@ -200,9 +220,9 @@ class Worker:
         self._app.emit(WorkerStopped(self.id, given_back))
         return given_back
 
-    def _finish(self, until: float) -> None:
+    def _finish(self, until: float, *, until_stopped: bool = False) -> None:
         """Let what runs come to its end, and settle it."""
-        while self._executor.holding:
+        while self._executor.holding and not (until_stopped and self._stopping.is_set()):
             self.wake.clear()
             if self._executor.ended:
                 self._executor.round(self.id, ())

@@ -7,7 +7,8 @@ RotaError
 ├── ScheduleError: ScheduleNotFound, ScheduleIdInvalid, ScheduleInvalid, ScheduleOwned, ScheduleRetired,
 │   ScheduleFinished, OverlapBlocked
 ├── RunError: RunNotFound, OptionInvalid, QueueUnknown, NoCurrentRun
-├── StoreError: DatabaseUnusable, DatabaseReadOnly, DatabaseUnreachable, DatabaseBusy, SchemaOutdated, SchemaNewer
+├── StoreError: DatabaseUnusable, DatabaseReadOnly, DatabaseUnreachable, DatabaseBusy, SchemaOutdated, SchemaNewer,
+│   ConnectionUnusable, TransactionStale
 ├── SettingInvalid (ValueError), AppNotFound, AppRunning
 └── NotIdle: the harness waited for what does not come
 """
@@ -30,6 +31,7 @@ from rota.errors.schedules import (
 )
 from rota.errors.settings import AppNotFound, AppRunning, NotIdle, SettingInvalid
 from rota.errors.store import (
+    ConnectionUnusable,
     DatabaseBusy,
     DatabaseReadOnly,
     DatabaseUnreachable,
@@ -37,6 +39,7 @@ from rota.errors.store import (
     SchemaNewer,
     SchemaOutdated,
     StoreError,
+    TransactionStale,
 )
 from rota.errors.time import CadenceInvalid, CadenceNeverComes, DurationInvalid, InstantNaive, TimeError, ZoneUnknown
 
@@ -45,6 +48,7 @@ __all__ = [
     "AppRunning",
     "CadenceInvalid",
     "CadenceNeverComes",
+    "ConnectionUnusable",
     "DatabaseBusy",
     "DatabaseReadOnly",
     "DatabaseUnreachable",
@@ -81,6 +85,7 @@ __all__ = [
     "SettingInvalid",
     "StoreError",
     "TimeError",
+    "TransactionStale",
     "ZoneUnknown",
     "shown",
 ]

@@ -58,3 +58,20 @@ class SchemaNewer(StoreError):
             f"database {url} has schema version {found}, and this build knows versions up to {known}: "
             "install the newer rota, or name another database"
         )
+
+
+class ConnectionUnusable(StoreError, TypeError):
+    """`within` was given what it cannot work in."""
+
+    def __init__(self, connection: object, problem: str) -> None:
+        super().__init__(f"within({type(connection).__name__}): {problem}")
+
+
+class TransactionStale(StoreError):
+    """A SQLite transaction that has read before someone else committed may write no more."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "this transaction has read, and another has committed since, so SQLite lets it write no more: "
+            "roll back, and begin with BEGIN IMMEDIATE"
+        )

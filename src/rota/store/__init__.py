@@ -37,6 +37,14 @@ class Store(Protocol):
         """A consistent look that never queues behind writers."""
         ...
 
+    def borrow(self, theirs: object, *, write: bool) -> AbstractContextManager[Connection]:
+        """The caller's own connection as one of ours; to write, inside a transaction that is theirs to end.
+
+        Raises:
+            ConnectionUnusable, TransactionStale: it cannot be used, or not any more.
+        """
+        ...
+
     def watch(self) -> Watch: ...
 
     def on_commit(self, call: Callable[[], None]) -> Callable[[], None]:
@@ -65,3 +73,16 @@ def open_store(url: str, now: datetime) -> Store:
     if scheme in ("postgresql", "postgres"):
         raise DatabaseUnusable(url, "this version keeps its rota in a SQLite file; PostgreSQL is for a later one")
     raise DatabaseUnusable(repr(url), "give a URL such as 'sqlite:///rota.db'")
+
+
+def is_there(url: str) -> bool:
+    """Whether a rota is at `url` already, so that opening it makes nothing new. Where that cannot be seen, it is so.
+
+    Raises:
+        DatabaseUnusable: the URL is none.
+    """
+    if not url.startswith("sqlite"):
+        return True
+    from rota.store import sqlite
+
+    return sqlite.is_there(url)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
-from sqlalchemy import Connection, Integer, Text, insert, select
+from sqlalchemy import Connection, Integer, Text, bindparam, insert, select
 
 from rota.schedule import Schedule
 from rota.store.batch import batch, rows
@@ -48,6 +48,29 @@ _keep = insert(schedule_versions).from_select(list(_spec.c.keys()), select(_spec
 def record(connection: Connection, author: Author, verb: str, changed: Iterable[Schedule], now: datetime) -> None:
     """Write that `author` did `verb` to these schedules."""
     connection.execute(_record, rows((now, author.actor, author.via, verb, s.id, s.version) for s in changed))
+
+
+_of = select(audit).where(audit.c.subject == bindparam("subject")).order_by(audit.c.id.desc()).limit(bindparam("limit"))
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One row of `rota_audit`."""
+
+    id: int
+    at: datetime
+    actor: str | None
+    via: Via
+    verb: str
+    subject: str
+    version: int | None
+    before: str | None
+    after: str | None
+
+
+def latest(connection: Connection, subject: str, limit: int) -> list[Entry]:
+    """What was done to `subject`, the newest first."""
+    return [Entry(**row._mapping) for row in connection.execute(_of, {"subject": subject, "limit": limit})]
 
 
 def keep_versions(connection: Connection, author: Author, specs: Sequence[Schedule], now: datetime) -> None:

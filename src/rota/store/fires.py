@@ -24,6 +24,12 @@ _between = select(schedule_fires.c.schedule_id, schedule_fires.c.scheduled_for).
     & schedule_fires.c.scheduled_for.between(_range.c.first, _range.c.last),
 )
 _of = select(*_columns).where(schedule_fires.c.schedule_id == bindparam("id")).order_by(schedule_fires.c.scheduled_for)
+_latest = (
+    select(*_columns)
+    .where(schedule_fires.c.schedule_id == bindparam("id"))
+    .order_by(schedule_fires.c.scheduled_for.desc())
+    .limit(bindparam("limit"))
+)
 _run_of = select(schedule_fires.c.run_id).where(
     schedule_fires.c.schedule_id == bindparam("id"),
     schedule_fires.c.scheduled_for == bindparam("slot", type_=Instant()),
@@ -52,3 +58,8 @@ def between(
 def of(connection: Connection, schedule_id: str) -> list[Fire]:
     """All of a schedule, oldest slot first."""
     return [Fire(**row._mapping) for row in connection.execute(_of, {"id": schedule_id})]
+
+
+def latest(connection: Connection, schedule_id: str, limit: int) -> list[Fire]:
+    """The newest of a schedule, newest slot first."""
+    return [Fire(**row._mapping) for row in connection.execute(_latest, {"id": schedule_id, "limit": limit})]

@@ -20,6 +20,7 @@ STEPS: dict[int, Callable[[Connection], None]] = {}  # version → what takes a 
 VERSION = 1 + len(STEPS)
 
 _highest = select(func.max(tables.migrations.c.version))
+_applied = select(*tables.migrations.c).order_by(tables.migrations.c.version)
 
 Begin = Callable[[], AbstractContextManager[Connection]]
 
@@ -35,6 +36,11 @@ def migrate(begin: Begin, read: Begin, url: str, now: datetime) -> list[int]:
             return []
     with begin() as connection:
         return _apply(connection, _version(connection, url), now)
+
+
+def applied(connection: Connection) -> list[tuple[int, datetime]]:
+    """The versions that were applied, and when."""
+    return [(row.version, row.applied_at) for row in connection.execute(_applied)]
 
 
 def ddl(dialect: str, now: datetime) -> str:

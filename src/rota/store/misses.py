@@ -34,6 +34,12 @@ _previous = select(*_columns).join(
     _asked, (schedule_misses.c.schedule_id == _asked.c.id) & (schedule_misses.c.first_slot == _last_before)
 )
 _of = select(*_columns).where(schedule_misses.c.schedule_id == bindparam("id")).order_by(schedule_misses.c.first_slot)
+_latest = (
+    select(*_columns)
+    .where(schedule_misses.c.schedule_id == bindparam("id"))
+    .order_by(schedule_misses.c.first_slot.desc())
+    .limit(bindparam("limit"))
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +63,11 @@ def record(connection: Connection, found: Iterable[Missed]) -> None:
 def of(connection: Connection, schedule_id: str) -> list[Miss]:
     """All of a schedule, oldest slot first."""
     return [Miss(**row._mapping) for row in connection.execute(_of, {"id": schedule_id})]
+
+
+def latest(connection: Connection, schedule_id: str, limit: int) -> list[Miss]:
+    """The newest of a schedule, newest slot first."""
+    return [Miss(**row._mapping) for row in connection.execute(_latest, {"id": schedule_id, "limit": limit})]
 
 
 def _write(connection: Connection, written: Sequence[Miss]) -> None:

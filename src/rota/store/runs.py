@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import Connection, Integer, Select, Text, and_, bindparam, func, literal_column, select, update
 
 from rota.claim import Claim, Settlement
-from rota.run import NewRun, Run
+from rota.run import NewRun, Run, State
 from rota.store.batch import Batch, batch, insert, rows
 from rota.store.tables import run_attempts, runs
 from rota.store.types import Instant, Json, RunId
@@ -213,6 +213,15 @@ _by_state = (
 def unfinished_counts(connection: Connection) -> dict[tuple[str, str], int]:
     """How many runs are waiting, queued and running, by queue. History is never counted."""
     return {(queue, state): count for queue, state, count in connection.execute(_by_state)}
+
+
+_asked = batch(("id", RunId), name="asked")
+_states = select(runs.c.id, runs.c.state).join(_asked, runs.c.id == _asked.c.id)
+
+
+def states(connection: Connection, ids: Iterable[int]) -> dict[int, State]:
+    """The states of these runs; those that were pruned are not in it."""
+    return {row.id: row.state for row in connection.execute(_states, rows((run_id,) for run_id in ids))}
 
 
 def attempts_of(connection: Connection, run_id: int) -> list[dict[str, Any]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from datetime import datetime
 from pathlib import Path
 from typing import Any, NoReturn
@@ -14,6 +14,8 @@ from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError
 
 from rota.errors import DatabaseBusy, DatabaseReadOnly, DatabaseUnreachable, DatabaseUnusable, StoreError
+from rota.store.foreign import borrowed
+from rota.store.gate import Gate
 from rota.store.migrate import migrate
 
 OLDEST = (3, 35, 0)
@@ -27,6 +29,7 @@ class SqliteStore:
         self.url = url
         self.path = _path_of(url)
         self._calls: list[Callable[[], None]] = []
+        self.gate = Gate(self.path, url, BUSY_SECONDS)
         self._engine = _engine(self.path)
         try:
             with self._translated():
@@ -37,7 +40,7 @@ class SqliteStore:
 
     @contextmanager
     def begin(self) -> Iterator[Connection]:
-        with self._transaction("BEGIN IMMEDIATE") as connection:
+        with self.gate.passed(), self._transaction("BEGIN IMMEDIATE") as connection:
             yield connection
         for call in tuple(self._calls):
             call()
@@ -45,6 +48,11 @@ class SqliteStore:
     @contextmanager
     def read(self) -> Iterator[Connection]:
         with self._transaction("BEGIN") as connection:
+            yield connection
+
+    @contextmanager
+    def borrow(self, theirs: object, *, write: bool) -> Iterator[Connection]:
+        with self._translated(), borrowed(theirs, self.path, self.gate, write=write) as connection:
             yield connection
 
     def watch(self) -> SqliteWatch:
@@ -73,6 +81,19 @@ class SqliteStore:
             _raise_translated(self.url, error.orig, error)
         except sqlite3.Error as error:
             _raise_translated(self.url, error, error)
+
+
+def is_there(url: str) -> bool:
+    """Whether the file holds a rota. One that cannot be read is said to: what is wrong with it, opening it tells."""
+    path = _path_of(url)
+    if not path.is_file():
+        return False
+    try:
+        with closing(sqlite3.connect(path)) as connection:
+            asked = "select 1 from sqlite_master where name = 'rota_migrations'"
+            return connection.execute(asked).fetchone() is not None
+    except sqlite3.Error:
+        return True
 
 
 class SqliteWatch:

@@ -11,6 +11,7 @@ from sqlalchemy import Connection
 from rota.clock import Clock
 from rota.job import AnyJob, Jobs
 from rota.schedule import Registration
+from rota.store import Store
 from rota.store.audit import Author
 from rota.verbs import Verbs
 from rota.verbs.register import register
@@ -57,3 +58,30 @@ class Transaction(Verbs):
 
     def _tell(self, told: Sequence[object]) -> None:
         self._told += told
+
+
+class Within(Verbs):
+    """What `app.within(connection)` gives: every verb in the caller's own transaction.
+
+    Events are not told: only the caller knows whether it commits.
+    """
+
+    def __init__(self, theirs: object, store: Store, jobs: Jobs, author: Author, clock: Clock) -> None:
+        self.jobs, self.author = jobs, author
+        self._theirs, self._store, self._clock = theirs, store, clock
+
+    def _now(self) -> datetime:
+        return self._clock.now()
+
+    @contextmanager
+    def _writing(self) -> Iterator[Connection]:
+        with self._store.borrow(self._theirs, write=True) as connection:
+            yield connection
+
+    @contextmanager
+    def _reading(self) -> Iterator[Connection]:
+        with self._store.borrow(self._theirs, write=False) as connection:
+            yield connection
+
+    def _tell(self, told: Sequence[object]) -> None:
+        """Not known to have happened yet."""

@@ -1,0 +1,1 @@
+"""Example applications. Each is a package that runs with `python -m examples.<name>`."""

@@ -1,0 +1,127 @@
+"""The caller's connection, whatever it is, as one of ours. Nothing here commits, rolls back or closes it."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Connection, Engine, StaticPool
+from sqlalchemy.dialects.sqlite.pysqlite import SQLiteDialect_pysqlite
+from sqlalchemy.engine import make_url
+from sqlalchemy.exc import OperationalError
+
+from rota.errors import ConnectionUnusable, TransactionStale
+from rota.store.gate import Gate
+
+
+@contextmanager
+def borrowed(theirs: Any, path: Path, gate: Gate, *, write: bool) -> Iterator[Connection]:
+    """A Connection of ours over `theirs`; to write, inside a transaction that is theirs to end.
+
+    Args:
+        theirs: a sqlite3 connection, a SQLAlchemy Connection or Session, or a Django connection.
+        path: the app's own database; another one will not do.
+        gate: passed where a transaction is begun for them.
+
+    Raises:
+        ConnectionUnusable: it is none of these, is closed, commits each statement by itself, or is another database's.
+        TransactionStale: it has read, and someone else has committed since; SQLite lets it write no more.
+    """
+    try:
+        with _ours(theirs) as connection:
+            raw = _raw(connection)
+            _check_place(raw, path, theirs)
+            if write and not raw.in_transaction:
+                _begin(raw, connection, gate, theirs)
+            yield connection
+    except sqlite3.ProgrammingError as error:
+        raise ConnectionUnusable(theirs, f"it cannot be used ({error}); give an open one, on its own thread") from error
+    except (sqlite3.OperationalError, OperationalError) as error:
+        cause = error.orig if isinstance(error, OperationalError) else error
+        if getattr(cause, "sqlite_errorname", "") == "SQLITE_BUSY_SNAPSHOT":
+            raise TransactionStale from error
+        raise
+
+
+@contextmanager
+def _ours(theirs: Any) -> Iterator[Connection]:
+    """What they hold, as a SQLAlchemy Connection."""
+    if isinstance(theirs, Connection):
+        yield theirs
+    elif hasattr(theirs, "get_bind") and callable(getattr(theirs, "connection", None)):  # a Session
+        yield theirs.connection()
+    elif isinstance(raw := _dbapi_of(theirs), sqlite3.Connection):
+        with _engine_over(raw).connect() as connection:
+            yield connection
+    else:
+        kinds = "a sqlite3 connection, a SQLAlchemy Connection or Session, or a Django connection"
+        raise ConnectionUnusable(theirs, f"give {kinds}")
+
+
+def _dbapi_of(theirs: Any) -> object:
+    """A raw connection is itself; Django keeps one inside its own, and opens it late."""
+    if hasattr(theirs, "ensure_connection"):
+        theirs.ensure_connection()
+        return getattr(theirs, "connection", None)
+    return theirs
+
+
+def _raw(connection: Connection) -> sqlite3.Connection:
+    raw: object = connection.connection.dbapi_connection
+    if not isinstance(raw, sqlite3.Connection):
+        raise ConnectionUnusable(connection, "it is not a SQLite one, and this app's rota is in a SQLite file")
+    return raw
+
+
+def _check_place(raw: sqlite3.Connection, path: Path, theirs: object) -> None:
+    """It must be the app's own database: a schedule in another file would never be seen."""
+    main = next((file for _, name, file in raw.execute("PRAGMA database_list") if name == "main"), "")
+    if not main or not path.exists() or not path.samefile(main):
+        raise ConnectionUnusable(theirs, f"it is to {main or 'a database in memory'}, and the app's is {path}")
+
+
+def _begin(raw: sqlite3.Connection, connection: Connection, gate: Gate, theirs: Any) -> None:
+    """The gate is passed to begin only: whoever waited for it inside a transaction would deadlock."""
+    connection.exec_driver_sql("SELECT 1")  # engines that begin by an event of their own do it now
+    if raw.in_transaction:
+        return
+    if _commits_by_itself(raw, theirs):
+        raise ConnectionUnusable(theirs, "it commits each statement by itself: begin a transaction first")
+    with gate.passed():
+        connection.exec_driver_sql("BEGIN IMMEDIATE")
+
+
+def _commits_by_itself(raw: sqlite3.Connection, theirs: Any) -> bool:
+    if hasattr(theirs, "in_atomic_block"):  # Django, which sets isolation_level to None in any case
+        return not theirs.in_atomic_block
+    return raw.isolation_level is None
+
+
+class _Borrowed(SQLiteDialect_pysqlite):
+    """A dialect that leaves the connection and its transaction alone."""
+
+    supports_statement_cache = True
+
+    def _nothing(self, *_: Any, **__: Any) -> None:
+        """Not ours to do."""
+
+    initialize = do_begin = do_commit = do_rollback = do_close = do_terminate = _nothing
+
+    def on_connect(self) -> Any:
+        """No set-up of ours on a connection of theirs."""
+
+
+@lru_cache(maxsize=1)
+def _dialect() -> _Borrowed:
+    """One, so that its cache of compiled statements stays warm."""
+    return _Borrowed(dbapi=_Borrowed.import_dbapi())
+
+
+def _engine_over(raw: sqlite3.Connection) -> Engine:
+    dialect = _dialect()
+    pool = StaticPool(lambda: raw, reset_on_return=None, dialect=dialect)  # type: ignore[arg-type]
+    return Engine(pool, dialect, make_url("sqlite://"))
