@@ -43,6 +43,7 @@ class CurrentRun:
         return self._stop.is_set()
 
 
+_logbook: ContextVar[object] = ContextVar("rota_logbook", default=None)
 _current: ContextVar[CurrentRun] = ContextVar("rota_current_run")
 
 
@@ -58,6 +59,12 @@ def current_run() -> CurrentRun:
         raise NoCurrentRun from None
 
 
-def enter(run: CurrentRun) -> None:
-    """Make `run` the current one of this thread or task."""
+def logbook() -> object:
+    """Where the current run's log lines go; None outside a handler."""
+    return _logbook.get()
+
+
+def enter(run: CurrentRun, logbook: object) -> None:
+    """Make `run` the current one of this thread or task, and `logbook` the one that keeps its lines."""
     _current.set(run)
+    _logbook.set(logbook)

@@ -14,7 +14,9 @@ from rota.claim import Claim, Failed, Lost, Outcome, Settlement, settled
 from rota.clock import Clock
 from rota.engine import App
 from rota.engine.invoke import Call, Invoker
-from rota.store import Store, runs
+from rota.engine.logbook import Logbook, open_logbooks
+from rota.store import Store, logs, runs
+from rota.store.logs import LogLine
 
 QUICK = 0.010  # seconds: handlers that take longer get no runs ahead of time
 AHEAD = 0.050  # seconds of work that wait, claimed, for quick handlers
@@ -30,6 +32,8 @@ class Executor:
         self._invoker = Invoker(clock, self._done, capacity.total)
         self._ended: deque[tuple[Claim, Outcome]] = deque()
         self._held: dict[tuple[int, int], Call] = {}
+        self._unwanted: set[int] = set()
+        open_logbooks()
 
     @property
     def holding(self) -> int:
@@ -59,6 +63,7 @@ class Executor:
         outcomes = [self._ended.popleft() for _ in range(len(self._ended))]
         try:
             with self._store.begin() as connection:
+                self.hear_cancels(connection, worker)
                 told = self._settle(connection, worker, outcomes)
                 claims = self._claim(connection, worker, queues)
         except DBAPIError:
@@ -115,7 +120,7 @@ class Executor:
         job = self._app.jobs.get(claim.job)
         if job is None:
             raise AssertionError(f"claimed run {claim.id} of {claim.job}, which this process does not have")
-        call = Call(claim, job, Event())
+        call = Call(claim, job, Logbook(claim.id, claim.attempt, self._clock))
         self._held[claim.id, claim.attempt] = call
         self._invoker.submit(call)
 
@@ -123,14 +128,34 @@ class Executor:
         self._ended.append((claim, outcome))
         self._wake.set()
 
+    # ---- cancelling ------------------------------------------------------------------------------------------------
+
+    def hear_cancels(self, connection: Connection, worker: str) -> None:
+        """Look which of its runs were asked to end, and tell their handlers."""
+        if not self._held:
+            return
+        self._unwanted = runs.cancel_requested(connection, worker)
+        for call in list(self._held.values()):
+            if call.claim.id in self._unwanted:
+                self._invoker.cancel(call)
+
+    def _lines_of(self, claim: Claim) -> list[LogLine]:
+        call = self._held.get((claim.id, claim.attempt))
+        return [] if call is None else call.logbook.lines()
+
     # ---- settling --------------------------------------------------------------------------------------------------
 
     def _settle(self, connection: Connection, worker: str, outcomes: Iterable[tuple[Claim, Outcome]]) -> list[object]:
         now = self._clock.now()
-        settlements = [settled(claim, outcome, now) for claim, outcome in outcomes]
+        settlements = [
+            settled(claim, outcome, now, cancelled=claim.id in self._unwanted) for claim, outcome in outcomes
+        ]
         if not settlements:
             return []
         mine = runs.settle(connection, worker, settlements, now)
+        lines = [line for s in settlements if s.claim.id in mine for line in self._lines_of(s.claim)]
+        if lines:
+            logs.keep(connection, lines)
         return [_told(s, s.claim.id in mine) for s in settlements]
 
     def _settle_apart(self, worker: str) -> None:

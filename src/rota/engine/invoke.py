@@ -6,7 +6,7 @@ import asyncio
 import traceback
 from collections.abc import Callable
 from contextvars import copy_context
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from queue import SimpleQueue
 from threading import Event, Lock, Thread
 from typing import Any
@@ -15,6 +15,7 @@ from rota import current
 from rota.claim import Claim, Failed, Lost, Outcome, Succeeded
 from rota.clock import Clock
 from rota.current import CurrentRun
+from rota.engine.logbook import Logbook
 from rota.errors import PayloadError
 from rota.job import AnyJob
 from rota.payload import readable
@@ -22,6 +23,7 @@ from rota.payload import readable
 Done = Callable[[Claim, Outcome], None]
 
 UNSTARTED = "its worker was stopped before it started"
+UNWANTED = Failed("cancelled before it started", final=True)
 ERROR_LIMIT = 32_000  # characters of a traceback that are kept: its end, which names the error
 
 
@@ -31,7 +33,8 @@ class Call:
 
     claim: Claim
     job: AnyJob
-    cancel: Event
+    logbook: Logbook
+    cancel: Event = field(default_factory=Event)
 
 
 class Invoker:
@@ -45,6 +48,7 @@ class Invoker:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._stop = Event()
         self._deadlines: dict[Event, float] = {}
+        self._tasks: dict[Event, asyncio.Task[None] | None] = {}
         self.seconds = 0.0
         """How long a handler takes, averaged over the last ones."""
 
@@ -59,6 +63,19 @@ class Invoker:
                 self._threads += 1
                 Thread(target=self._work, name=f"rota-handler-{self._threads}", daemon=True).start()
         self._waiting.put(call)
+
+    def cancel(self, call: Call) -> None:
+        """Tell its handler that it is not wanted any more: a coroutine is cancelled, a thread can only be told."""
+        if call.cancel.is_set():
+            return
+        call.cancel.set()
+        if call.job.is_async:
+            self._running_loop().call_soon_threadsafe(self._cancel_task, call)
+
+    def _cancel_task(self, call: Call) -> None:
+        task = self._tasks.get(call.cancel)
+        if task is not None:
+            task.cancel()
 
     def check_deadlines(self) -> float:
         """Set `cancelled` for the handlers whose time is up; returns the seconds until that is so for the next one."""
@@ -101,6 +118,8 @@ class Invoker:
     def _run(self, call: Call) -> Outcome:
         if self._stop.is_set():
             return Lost(UNSTARTED)
+        if call.cancel.is_set():
+            return UNWANTED
         given = _input(call)
         if isinstance(given, Failed):
             return given
@@ -115,7 +134,7 @@ class Invoker:
         return self._timed(call, outcome, self._clock.elapsed() - started)
 
     def _enter_and_call(self, call: Call, given: tuple[Any, ...]) -> Any:
-        current.enter(self._current(call))
+        current.enter(self._current(call), call.logbook)
         return call.job.handler(*given)
 
     def _timed(self, call: Call, outcome: Outcome, seconds: float) -> Outcome:
@@ -133,16 +152,21 @@ class Invoker:
         if self._stop.is_set():
             self._done(call.claim, Lost(UNSTARTED))
             return
+        if call.cancel.is_set():
+            self._done(call.claim, UNWANTED)
+            return
+        self._tasks[call.cancel] = asyncio.current_task()
         given = _input(call)
         started = self._clock.elapsed()
         outcome = given if isinstance(given, Failed) else await self._within_time(call, given)
         self._measure(self._clock.elapsed() - started)
+        del self._tasks[call.cancel]
         self._done(call.claim, outcome)
 
     async def _within_time(self, call: Call, given: tuple[Any, ...]) -> Outcome:
         timeout = call.claim.timeout
         limit = asyncio.timeout(None if timeout is None else timeout.total_seconds())
-        current.enter(self._current(call))
+        current.enter(self._current(call), call.logbook)
         try:
             async with limit:
                 outcome = _succeeded(call.job, await call.job.handler(*given))

@@ -194,6 +194,7 @@ class Worker:
     def _look(self) -> Look:
         with self._store.read() as connection:
             now = self._clock.now()
+            self._executor.hear_cancels(connection, self.id)
             room = [queue for queue in self._queues if self._executor.room(queue) > 0]
             return Look(
                 now,

@@ -6,7 +6,7 @@ RotaError
 ├── PayloadError (ValueError): PayloadMismatch, PayloadNotJson, PayloadTooLarge
 ├── ScheduleError: ScheduleNotFound, ScheduleIdInvalid, ScheduleInvalid, ScheduleOwned, ScheduleRetired,
 │   ScheduleFinished, OverlapBlocked
-├── RunError: RunNotFound, OptionInvalid, QueueUnknown, NoCurrentRun
+├── RunError: RunNotFound, RunFinished, RunNotFailed, OptionInvalid, QueueUnknown, NoCurrentRun
 ├── StoreError: DatabaseUnusable, DatabaseReadOnly, DatabaseUnreachable, DatabaseBusy, SchemaOutdated, SchemaNewer,
 │   ConnectionUnusable, TransactionStale
 ├── SettingInvalid (ValueError), AppNotFound, AppRunning
@@ -18,7 +18,7 @@ from __future__ import annotations
 from rota.errors.base import RotaError, shown
 from rota.errors.jobs import HandlerInvalid, JobDisabled, JobError, JobNameInvalid, JobNameTaken, JobNotRegistered
 from rota.errors.payloads import PayloadError, PayloadMismatch, PayloadNotJson, PayloadTooLarge
-from rota.errors.runs import NoCurrentRun, OptionInvalid, QueueUnknown, RunError, RunNotFound
+from rota.errors.runs import NoCurrentRun, OptionInvalid, QueueUnknown, RunError, RunFinished, RunNotFailed, RunNotFound
 from rota.errors.schedules import (
     OverlapBlocked,
     ScheduleError,
@@ -72,6 +72,8 @@ __all__ = [
     "QueueUnknown",
     "RotaError",
     "RunError",
+    "RunFinished",
+    "RunNotFailed",
     "RunNotFound",
     "ScheduleError",
     "ScheduleFinished",

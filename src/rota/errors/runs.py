@@ -18,6 +18,20 @@ class RunNotFound(RunError, LookupError):
         super().__init__(f"no run has the id {run_id} (`rota job execution list` shows them)")
 
 
+class RunFinished(RunError):
+    """It has ended, and can be cancelled no more."""
+
+    def __init__(self, run_id: int, state: str) -> None:
+        super().__init__(f"run {run_id} has ended already, it is {state}: there is nothing to cancel")
+
+
+class RunNotFailed(RunError):
+    """Only a failed run can be tried again."""
+
+    def __init__(self, run_id: int, state: str) -> None:
+        super().__init__(f"run {run_id} is {state}, and only a failed run can be retried: enqueue a new one instead")
+
+
 class OptionInvalid(RunError, ValueError):
     """An option of a job or a run that makes no sense."""
 

@@ -50,6 +50,11 @@ def record(connection: Connection, author: Author, verb: str, changed: Iterable[
     connection.execute(_record, rows((now, author.actor, author.via, verb, s.id, s.version) for s in changed))
 
 
+def record_run(connection: Connection, author: Author, verb: str, run_id: int, now: datetime) -> None:
+    """Write that `author` did `verb` to this run."""
+    connection.execute(_record, rows([(now, author.actor, author.via, verb, f"run {run_id}", None)]))
+
+
 _of = select(audit).where(audit.c.subject == bindparam("subject")).order_by(audit.c.id.desc()).limit(bindparam("limit"))
 
 

@@ -26,6 +26,7 @@ def _is(state: str) -> Any:
 
 _columns = list(runs.c)
 _get = select(*_columns).where(runs.c.id == bindparam("id"))
+_locked = _get.with_for_update()
 _latest = select(*_columns).order_by(runs.c.id.desc()).limit(bindparam("limit"))
 _of_schedule = select(*_columns).where(runs.c.schedule_id == bindparam("id")).order_by(runs.c.id)
 _pending = select(*_columns).where(_is("queued") | _is("running")).order_by(runs.c.id)
@@ -36,6 +37,12 @@ _next_waiting = select(func.min(runs.c.run_after, type_=Instant())).where(
 
 def get(connection: Connection, run_id: int) -> Run | None:
     row = connection.execute(_get, {"id": run_id}).one_or_none()
+    return None if row is None else Run(**row._mapping)
+
+
+def locked(connection: Connection, run_id: int) -> Run | None:
+    """One run to change, its row locked."""
+    row = connection.execute(_locked, {"id": run_id}).one_or_none()
     return None if row is None else Run(**row._mapping)
 
 
@@ -85,6 +92,12 @@ def add(connection: Connection, new: Sequence[NewRun]) -> list[int]:
     if taken:
         ids |= {(row.job, row.idempotency_key): row.id for row in connection.execute(_keyed, rows(taken))}
     return [next(unkeyed) if r.idempotency_key is None else ids[r.job, r.idempotency_key] for r in new]
+
+
+def by_key(connection: Connection, job: str, key: str) -> int | None:
+    """The run of this job that has this idempotency key."""
+    row = connection.execute(_keyed, rows([(job, key)])).one_or_none()
+    return None if row is None else row.id
 
 
 # ---- claiming ------------------------------------------------------------------------------------------------------
@@ -228,3 +241,26 @@ def attempts_of(connection: Connection, run_id: int) -> list[dict[str, Any]]:
     """The attempts of a run that failed or were lost, oldest first."""
     found = select(run_attempts).where(run_attempts.c.run_id == run_id).order_by(run_attempts.c.attempt)
     return [dict(row._mapping) for row in connection.execute(found)]
+
+
+# ---- cancelling ----------------------------------------------------------------------------------------------------
+
+_ended = Batch(runs, "id", "state", "error", "finished_at", "cancel_requested_at")
+_end = (
+    update(runs)
+    .where(runs.c.id == _ended.c.id)
+    .values({runs.c[name]: _ended.c[name] for name in _ended.names if name != "id"})
+)
+_asked_to_stop = select(runs.c.id).where(
+    _is("running"), runs.c.locked_by == bindparam("worker"), runs.c.cancel_requested_at.is_not(None)
+)
+
+
+def cancel(connection: Connection, run: Run) -> None:
+    """Write that this run was cancelled, or asked to be."""
+    connection.execute(_end, _ended.rows([run]))
+
+
+def cancel_requested(connection: Connection, worker: str) -> set[int]:
+    """Which of the runs that this worker has were asked to be cancelled."""
+    return set(connection.execute(_asked_to_stop, {"worker": worker}).scalars())

@@ -44,7 +44,7 @@ def new_run(
         run_after=now if run_after is None else _checked_instant(run_after),
         created_at=now,
         priority=_checked_priority(priority),
-        idempotency_key=None if idempotency_key is None else _checked_key(idempotency_key),
+        idempotency_key=None if idempotency_key is None else checked_key(idempotency_key),
         actor=actor,
     )
 
@@ -71,7 +71,8 @@ def _checked_priority(priority: int) -> int:
     return priority
 
 
-def _checked_key(key: str) -> str:
+def checked_key(key: str) -> str:
+    """`key`, where it can be an idempotency key; else OptionInvalid."""
     if not isinstance(key, str) or not key.strip() or not key.isprintable() or len(key) > 512:
         raise OptionInvalid("idempotency_key", key, "give 1 to 512 printable characters")
     if key.startswith(RESERVED):
