@@ -11,7 +11,7 @@ from typing import TypeVar, cast
 
 from sqlalchemy import Connection
 
-from rota import log
+from rota import __version__, log
 from rota.clock import Clock, SystemClock
 from rota.engine.worker import Worker, WorkerOptions
 from rota.errors import AppRunning
@@ -26,8 +26,6 @@ from rota.verbs.transaction import Transaction, Within
 
 E = TypeVar("E")
 Started = TypeVar("Started", bound=Callable[[], object])
-
-BUILD = "0.1.0"
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +157,7 @@ class App(Verbs):
         for register in self._starters:
             register()
         home = self.home()
-        return Worker(home.store, home.clock, self, BUILD, options)
+        return Worker(home.store, home.clock, self, __version__, options)
 
     def emit(self, event: object) -> None:
         self.events.emit(event)
