@@ -100,6 +100,24 @@ class WorkerTroubled:
 
 
 @dataclass(frozen=True, slots=True)
+class HandlerStuck:
+    """A handler's time was up long ago, and it has not returned: its place stays taken until it does."""
+
+    run_id: int
+    job: str
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class ProcessEnded:
+    """A worker process ended by itself; it is started again after `seconds`."""
+
+    place: int
+    code: int
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
 class RunsRescued:
     """The lease of a worker had run out; its runs were given back."""
 

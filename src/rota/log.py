@@ -23,6 +23,8 @@ def subscribe(bus: Events) -> None:
     bus.on(events.WorkerStopped, _stopped)
     bus.on(events.WorkerRenewed, _renewed)
     bus.on(events.WorkerTroubled, _troubled)
+    bus.on(events.HandlerStuck, _stuck)
+    bus.on(events.ProcessEnded, _ended)
     bus.on(events.RunsRescued, _rescued)
     bus.on(events.ClockFellBack, _fell_back)
 
@@ -73,6 +75,16 @@ def _renewed(event: events.WorkerRenewed) -> None:
 
 def _troubled(event: events.WorkerTroubled) -> None:
     logger.warning("worker %s: %s; next try in %.1f s", event.worker, event.error, event.seconds)
+
+
+def _stuck(event: events.HandlerStuck) -> None:
+    text = "run %d (%s): its time was up %.0f s ago, and its handler has not returned; its place stays taken"
+    logger.error(text, event.run_id, event.job, event.seconds)
+
+
+def _ended(event: events.ProcessEnded) -> None:
+    text = "worker process %d ended with code %d; it is started again in %.1f s"
+    logger.warning(text, event.place, event.code, event.seconds)
 
 
 def _rescued(event: events.RunsRescued) -> None:

@@ -52,5 +52,4 @@ def _gaps(move: Move, fired: Iterable[datetime], until: datetime) -> Iterator[Ga
     except RotaError:  # someone wrote what is no cadence into the row: only the slot it held is known
         yield from () if slot in fired else (Gap(slot, slot, 1, move.reason),)
         return
-    turn, after_turn = move.passes
-    yield from gaps(cadence, slot, until, fired, move.reason, turn=turn, after_turn=after_turn)
+    yield from gaps(cadence, slot, until, fired, move.reason, move.turns)

@@ -1,0 +1,78 @@
+"""Supervisor: worker processes, restarted with back-off, stopped all together."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+from collections.abc import Callable, Sequence
+from threading import Event, Thread
+
+from rota.clock import Clock
+from rota.events import ProcessEnded
+
+BACK_OFF = (0.5, 30.0)  # seconds: the first and the longest wait before a process is started again
+STEADY = 60.0  # seconds: a process that lived for so long starts the back-off anew
+
+
+class Supervisor:
+    """Keeps `processes` processes of one command running. They are spawned, never forked.
+
+    Args:
+        command: what each process runs.
+        grace: how many seconds a stop waits for them before it kills them.
+    """
+
+    def __init__(
+        self, command: Sequence[str], processes: int, grace: float, clock: Clock, emit: Callable[[object], None]
+    ) -> None:
+        self._command, self._grace, self._clock, self._emit = list(command), grace, clock, emit
+        self._stopping = Event()
+        self._running: dict[int, subprocess.Popen[bytes]] = {}
+        self._threads = [Thread(target=self._keep, args=(place,), daemon=True) for place in range(processes)]
+
+    def start(self) -> None:
+        for thread in self._threads:
+            thread.start()
+
+    def stop(self) -> None:
+        """Ask all of them to stop, and kill those that have not within the grace."""
+        self._stopping.set()
+        self._signal(signal.SIGTERM)
+        until = self._clock.elapsed() + self._grace
+        for thread in self._threads:
+            thread.join(max(0.0, until - self._clock.elapsed()))
+        self.kill()
+
+    def kill(self) -> None:
+        """End all of them at once."""
+        self._stopping.set()
+        self._signal(signal.SIGKILL)
+        for thread in self._threads:
+            thread.join()
+
+    def _keep(self, place: int) -> None:
+        """Start the process of one place, again and again."""
+        troubles = 0
+        while not self._stopping.is_set():
+            started = self._clock.elapsed()
+            code = self._run(place)
+            if self._stopping.is_set():
+                return
+            troubles = 0 if self._clock.elapsed() - started >= STEADY else troubles + 1
+            seconds = min(BACK_OFF[1], BACK_OFF[0] * 2 ** min(troubles, 10))
+            self._emit(ProcessEnded(place, code, seconds))
+            self._clock.wait(self._stopping, seconds)
+
+    def _run(self, place: int) -> int:
+        with subprocess.Popen(self._command) as process:  # noqa: S603 - the command is our own
+            self._running[place] = process
+            if self._stopping.is_set():
+                process.terminate()
+            code = process.wait()
+        del self._running[place]
+        return code
+
+    def _signal(self, number: signal.Signals) -> None:
+        for process in list(self._running.values()):
+            if process.poll() is None:
+                process.send_signal(number)

@@ -1,0 +1,61 @@
+"""The statements that forget: what is old enough goes, in small transactions."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from sqlalchemy import Connection, bindparam, delete, or_, select, tuple_
+
+from rota.store.tables import runs, schedule_fires, schedule_misses, schedules
+from rota.store.types import Instant
+
+_before = bindparam("before", type_=Instant())
+_limit: BindParameter[int] = bindparam("limit")
+
+_old_runs = (
+    select(runs.c.id)
+    .where(runs.c.finished_at.is_not(None), runs.c.finished_at < _before)
+    .order_by(runs.c.finished_at)
+    .limit(_limit)
+)
+_forget_runs = delete(runs).where(runs.c.id.in_(_old_runs))
+
+
+def _past(slot: ColumnElement[datetime]) -> ColumnElement[bool]:
+    """Only what lies behind the watermark: at or past it a key may still be needed."""
+    return or_(schedules.c.id.is_(None), schedules.c.next_run_at.is_(None), slot < schedules.c.next_run_at)
+
+
+_old_fires = (
+    select(schedule_fires.c.schedule_id, schedule_fires.c.scheduled_for)
+    .join(schedules, schedules.c.id == schedule_fires.c.schedule_id, isouter=True)
+    .where(schedule_fires.c.scheduled_for < _before, _past(schedule_fires.c.scheduled_for))
+    .limit(_limit)
+)
+_forget_fires = delete(schedule_fires).where(
+    tuple_(schedule_fires.c.schedule_id, schedule_fires.c.scheduled_for).in_(_old_fires)
+)
+_old_misses = (
+    select(schedule_misses.c.schedule_id, schedule_misses.c.first_slot)
+    .join(schedules, schedules.c.id == schedule_misses.c.schedule_id, isouter=True)
+    .where(schedule_misses.c.last_slot < _before, _past(schedule_misses.c.last_slot))
+    .limit(_limit)
+)
+_forget_misses = delete(schedule_misses).where(
+    tuple_(schedule_misses.c.schedule_id, schedule_misses.c.first_slot).in_(_old_misses)
+)
+
+
+def forget_runs(connection: Connection, before: datetime, limit: int) -> int:
+    """Delete runs that ended before then, with their attempts and logs; returns how many."""
+    return connection.execute(_forget_runs, {"before": before, "limit": limit}).rowcount
+
+
+def forget_fires(connection: Connection, before: datetime, limit: int) -> int:
+    """Delete fires whose slot is older; returns how many."""
+    return connection.execute(_forget_fires, {"before": before, "limit": limit}).rowcount
+
+
+def forget_misses(connection: Connection, before: datetime, limit: int) -> int:
+    """Delete misses whose last slot is older; returns how many."""
+    return connection.execute(_forget_misses, {"before": before, "limit": limit}).rowcount
