@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from queue import Queue
 
 import rota
@@ -52,16 +52,9 @@ def test_what_is_enqueued_wakes_the_worker(app: rota.App) -> None:
         assert settled.get(timeout=LIMIT).run_id == run.id
 
 
-def test_a_stopped_app_fires_nothing(app: rota.App, sql: Sql) -> None:
-    @app.action()
-    def clean() -> None:
-        return None
+def test_stop_ends_the_worker_and_its_row(app: rota.App, sql: Sql) -> None:
+    with app.running() as worker:
+        assert sql("select id from rota_workers") == [(worker.id,)]
 
-    app.schedule(clean, "@hourly", id="hourly")
-    with app.running():
-        pass
-    an_hour_ago = datetime.now(UTC) - timedelta(hours=1)
-    sql("update rota_schedules set next_run_at = ?", an_hour_ago.strftime("%Y-%m-%dT%H:%M:%S.000000Z"))
-
-    assert sql("select count(*) from rota_schedule_fires") == [(0,)]
-    assert sql("select count(*) from rota_workers") == [(0,)]
+    assert sql("select id from rota_workers") == []
+    assert [thread for thread in threading.enumerate() if thread.name in ("rota-worker", "rota-lease")] == []

@@ -11,15 +11,15 @@ from datetime import UTC, datetime
 from rich import box
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
-from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
 import rota
-from examples.housekeeping.ledger import NOTHING, Counts, Ledger
+from examples.housekeeping.ledger import Counts, Ledger
 from examples.housekeeping.news import Line
 
 AROUND = 8  # lines of the board that are neither schedules nor news
+WIDE = 96  # columns in which the cadences have room too
 
 
 class Board:
@@ -53,14 +53,11 @@ class Board:
 
     def _whole(self, now: datetime) -> RenderableType:
         schedules = sorted(self._app.list(), key=lambda schedule: schedule.id)
-        counts = self._ledger.counts()
+        counts = self._ledger.counts()  # asked last, so that each schedule has its own
         room = max(3, self._console.size.height - len(schedules) - AROUND)
-        parts: list[Text | Table] = [
-            self._headline(now),
-            _schedules(schedules, counts, now),
-            _news(list(self._news)[-room:]),
-        ]
-        return Group(*(Padding(part, (1, 0, 0, 0)) for part in parts))
+        news = _news(list(self._news)[-room:])
+        wide = self._console.size.width >= WIDE
+        return Group("", self._headline(now), _schedules(schedules, counts, now, wide), news)
 
     def _headline(self, now: datetime) -> Text:
         left = self._until - time.monotonic()
@@ -70,15 +67,17 @@ class Board:
         return Text.assemble(("rota housekeeping", "bold"), f"   {now:%H:%M:%S} UTC   ", (ends, "dim"))
 
 
-def _schedules(schedules: Iterable[rota.Schedule], counts: dict[str, Counts], now: datetime) -> Table:
-    table = Table(box=box.SIMPLE_HEAD, padding=(0, 2, 0, 0), pad_edge=False)
+def _schedules(schedules: Iterable[rota.Schedule], counts: dict[str, Counts], now: datetime, wide: bool) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, padding=(0, 2 if wide else 1, 0, 0), pad_edge=False)
     table.add_column("SCHEDULE", style="bold", no_wrap=True)
-    table.add_column("WHEN", no_wrap=True)
+    if wide:
+        table.add_column("WHEN", no_wrap=True)
     table.add_column("NEXT SLOT", no_wrap=True)
-    for heading in ("FIRES", "SUCCEEDED", "FAILED", "UNDER WAY", "MISSED"):
-        table.add_column(heading, justify="right")
+    for heading in ("FIRES", "DONE", "FAILED", "UNDER WAY", "MISSED"):
+        table.add_column(heading, justify="right", no_wrap=True)
     for schedule in schedules:
-        table.add_row(*_row(schedule, counts.get(schedule.id, NOTHING), now))
+        when = [schedule.cadence.explain().partition(",")[0]] if wide else []
+        table.add_row(schedule.id, *when, *_row(schedule, counts[schedule.id], now))
     return table
 
 
@@ -86,8 +85,6 @@ def _row(schedule: rota.Schedule, counts: Counts, now: datetime) -> Iterable[str
     done, failed = counts.runs.get("succeeded", 0), counts.runs.get("failed", 0)
     under_way = sum(counts.runs.get(state, 0) for state in ("waiting", "queued", "running"))
     return (
-        schedule.id,
-        schedule.cadence.explain().partition(",")[0],
         _next(schedule, now),
         f"{counts.fires:,}",
         _number(done, "green"),
@@ -113,8 +110,8 @@ def _number(number: int, style: str) -> Text:
 
 def _news(lines: Iterable[Line]) -> Table:
     table = Table.grid(padding=(0, 2, 0, 0))
-    for _ in range(3):
-        table.add_column(no_wrap=True)
+    for width in (8, 9, 14):
+        table.add_column(no_wrap=True, min_width=width)
     table.add_column(no_wrap=True, overflow="ellipsis")
     for line in lines:
         table.add_row(

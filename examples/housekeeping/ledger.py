@@ -51,9 +51,6 @@ class Counts:
     """Whether there are more missed slots than that: a gap of over 1,000 is not counted out."""
 
 
-NOTHING = Counts(0, {}, 0, False)
-
-
 class Ledger:
     """Reads one database, beside the worker that writes it."""
 
@@ -110,7 +107,8 @@ class Ledger:
             " where recorded_at >= :since group by schedule_id",
             since=_text(since),
         )
-        return _counts(dict(fires), runs, misses)
+        names = [name for (name,) in self._all("select id from rota_schedules order by id")]
+        return _counts(names, dict(fires), runs, misses)
 
     def run(self, run_id: int) -> tuple[str, str | None, int, int]:
         """Of a run: its schedule, its output, and how many of how many failures it has."""
@@ -129,15 +127,12 @@ class Ledger:
         return self._connection.execute(statement, given).fetchone()
 
 
-def _counts(fires: dict[str, int], runs: list[Any], misses: list[Any]) -> dict[str, Counts]:
+def _counts(names: list[str], fires: dict[str, int], runs: list[Any], misses: list[Any]) -> dict[str, Counts]:
     states: dict[str, dict[str, int]] = {}
     for schedule_id, state, count in runs:
         states.setdefault(schedule_id, {})[state] = count
     missed = {schedule_id: (slots, bool(more)) for schedule_id, slots, more in misses}
-    names = {*fires, *states, *missed}
-    return {
-        name: Counts(fires.get(name, 0), states.get(name, {}), *missed.get(name, (0, False))) for name in sorted(names)
-    }
+    return {name: Counts(fires.get(name, 0), states.get(name, {}), *missed.get(name, (0, False))) for name in names}
 
 
 def _instant(text: str) -> datetime:

@@ -93,8 +93,11 @@ def _worded(at: datetime, event: object, ledger: Ledger) -> Line:
 def _settled(at: datetime, event: events.RunSettled, ledger: Ledger) -> Line:
     schedule_id, output, failures, attempts = ledger.run(event.run_id)
     if event.error is None:
+        again = f", attempt {failures + 1}/{attempts}" if failures else ""
         value = f", result {output}" if output else ""
-        return Line(at, event.state, schedule_id, f"run {event.run_id}{value}", "green")
+        return Line(at, event.state, schedule_id, f"run {event.run_id}{again}{value}", "green")
+    if event.state == "queued":
+        return Line(at, "returned", schedule_id, f"run {event.run_id} is queued again: {event.error}", "magenta")
     why = f"run {event.run_id}, attempt {failures}/{attempts}: {_last_line(event.error)}"
     if event.state == "waiting":
         return Line(at, "retries", schedule_id, why, "yellow")

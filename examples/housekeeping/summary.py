@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 
 from examples.housekeeping import folders
-from examples.housekeeping.ledger import NOTHING, Counts, Ledger
+from examples.housekeeping.ledger import Counts, Ledger
 
 STATES = ("succeeded", "failed", "cancelled", "waiting", "queued", "running")
 
@@ -23,13 +23,13 @@ def show(ledger: Ledger, began: datetime, ended: datetime, console: Console) -> 
     table.add_column("FIRES", justify="right")
     table.add_column("MISSED SLOTS", justify="right")
     table.add_column("RUNS")
-    for schedule_id in sorted(whole):
-        table.add_row(schedule_id, *_cells([here.get(schedule_id, NOTHING)]))
+    for schedule_id, counts in here.items():
+        table.add_row(schedule_id, *_cells([counts]))
     table.add_section()
     table.add_row("this time", *_cells(here.values()))
     table.add_row("in all", *_cells(whole.values()))
     seconds = (ended - began).total_seconds()
-    console.print(f"\nthis time: {seconds:.0f} s, from {began:%Y-%m-%d %H:%M:%S} UTC on\n", style="bold")
+    console.print(f"\nthis time: {seconds:.0f} s, from {began:%Y-%m-%d %H:%M:%S} UTC on", style="bold")
     console.print(table)
     console.print(f"Start it again and it goes on from here. Its files: {folders.DATA}", soft_wrap=True)
 

@@ -114,7 +114,7 @@ class App(Verbs):
     # ---- running ---------------------------------------------------------------------------------------------------
 
     def on_start(self, register: Started, /) -> Started:
-        """Call `register` whenever a worker starts, in `app.start()` and `rota worker`, but not on import."""
+        """Call the decorated function whenever a worker starts, in `app.start()` and `rota worker`; not on import."""
         self._starters.append(register)
         return register
 
@@ -123,7 +123,9 @@ class App(Verbs):
         self.events.on(kind, listener)
 
     def start(self, options: WorkerOptions | None = None) -> Worker:
-        """Run a worker on a thread of this process, until `stop` (promise C1: it scans, there is no other process).
+        """Run a worker on a thread of this process, until `stop`. It scans, fires and runs: there is no other process.
+
+        First it calls what `on_start` marked.
 
         Raises:
             AppRunning: it runs already.
@@ -145,7 +147,7 @@ class App(Verbs):
 
     @contextmanager
     def running(self, options: WorkerOptions | None = None) -> Iterator[Worker]:
-        """`start`, and `stop` at the end."""
+        """A worker in this process for as long as the `with` block lasts: `start`, and `stop` at the end."""
         worker = self.start(options)
         try:
             yield worker
@@ -166,7 +168,14 @@ class App(Verbs):
 
     @contextmanager
     def transaction(self, author: Author | None = None) -> Iterator[Transaction]:
-        """Many verbs, one commit: all of them, or none where something is raised."""
+        """Many verbs, one commit: all of them, or none where something is raised.
+
+        Registrations are written together, before the next other verb or at the end; what they raise is raised there.
+
+        >>> with app.transaction() as tx:
+        ...     tx.schedule(report, "@daily", "day", id="daily-report")
+        ...     tx.pause("weekly-report")
+        """
         home = self.home()
         with home.store.begin() as connection:
             transaction = Transaction(connection, self.jobs, author or self.author, home.clock, self.emit)
@@ -175,7 +184,7 @@ class App(Verbs):
         transaction.committed()
 
     def within(self, connection: object) -> Within:
-        """Every verb in your own transaction: it commits with yours, or not at all (promises C16, C17).
+        """Every verb in your own transaction: it commits with yours, or not at all.
 
         Args:
             connection: to the app's own database: a sqlite3 connection, a SQLAlchemy Connection or Session, or a

@@ -21,11 +21,12 @@ class ScheduleFired:
 
 @dataclass(frozen=True, slots=True)
 class SlotsMissed:
-    """Slots were passed over, from `first` up to `until`; the rows of rota_schedule_misses have them exactly."""
+    """Slots were passed over, from `first` to `last`, both included; `slots` is None where they are over 1,000."""
 
     schedule_id: str
-    first: datetime | None
-    until: datetime | None
+    first: datetime
+    last: datetime
+    slots: int | None
     reason: str
     detail: str | None
 

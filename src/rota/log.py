@@ -35,7 +35,9 @@ def _fired(event: events.ScheduleFired) -> None:
 
 def _missed(event: events.SlotsMissed) -> None:
     why = event.reason if event.detail is None else f"{event.reason}, {event.detail}"
-    logger.info("schedule %s: missed slots from %s on (%s)", event.schedule_id, _slot(event.first), why)
+    slots = "over 1,000" if event.slots is None else str(event.slots)
+    text = "schedule %s: slots missed: %s, from %s to %s (%s)"
+    logger.info(text, event.schedule_id, slots, _slot(event.first), _slot(event.last), why)
 
 
 def _failing(event: events.ScheduleFailing) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import lru_cache
 from typing import Literal
 
@@ -13,6 +13,8 @@ from rota.cadence import Cadence
 Reason = Literal["late", "paused", "poisoned", "blocked", "overlap", "condition", "edited", "retired"]
 
 COUNTED = 1000  # gaps are counted exactly up to here
+
+_INSTANT = timedelta.resolution
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,23 +54,26 @@ def gaps(
     now: datetime,
     fired: Iterable[datetime],
     reason: Reason,
-    *,
-    turn: datetime | None = None,
-    after_turn: Reason = "paused",
+    turns: Iterable[tuple[datetime, Reason]] = (),
 ) -> Iterator[Gap]:
     """The slots from `first` up to and including `now` that are not in `fired`, as few gaps as tell them apart.
 
-    Slots from `turn` on are missed for the reason `after_turn`, those before it for `reason`.
+    They are missed for `reason`; from each turn on, the earliest turn first, for the turn's reason.
     """
-    cuts = sorted({slot for slot in fired if first <= slot <= now})
-    if turn is None or now < turn:
-        yield from _between(cadence, first, now, cuts, reason)
-        return
-    if first < turn:
-        yield from _between(cadence, first, _last_before(cadence, turn, first), cuts, reason)
-    start = first if first >= turn else cadence.next_after(_last_before(cadence, turn, first))
+    cuts = sorted(slot for slot in set(fired) if slot == first or _is_slot(cadence, slot))
+    start: datetime | None = first
+    for turn, following in turns:
+        if start is not None and start < turn:
+            yield from _between(cadence, start, min(now, turn - _INSTANT), cuts, reason)
+            start = cadence.next_after(turn - _INSTANT)
+        reason = following
     if start is not None:
-        yield from _between(cadence, start, now, cuts, after_turn)
+        yield from _between(cadence, start, now, cuts, reason)
+
+
+def _is_slot(cadence: Cadence, instant: datetime) -> bool:
+    """Whether the cadence has this slot; an edit may have left the fire of another cadence here."""
+    return cadence.next_after(instant - _INSTANT) == instant
 
 
 def _between(
@@ -82,9 +87,7 @@ def _between(
                 yield _gap(cadence, start, _last_before(cadence, cut, start), reason)
             start = cadence.next_after(cut)
     if start is not None and start <= until:
-        following = cadence.next_after(until)
-        last = until if following is None else _last_before(cadence, following, start)
-        yield _gap(cadence, start, last, reason)
+        yield _gap(cadence, start, _last_before(cadence, until + _INSTANT, start), reason)
 
 
 def _last_before(cadence: Cadence, instant: datetime, first: datetime) -> datetime:

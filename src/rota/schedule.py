@@ -133,11 +133,15 @@ class Move:
     detail: str | None = None
 
     @property
-    def passes(self) -> tuple[datetime | None, Reason]:
-        """From which slot on they are missed because it was paused or retired."""
-        if self.before.retired_at is not None:
-            return self.before.retired_at, "retired"
-        return self.before.paused_at, "paused"
+    def turns(self) -> list[tuple[datetime, Reason]]:
+        """From which slots on they are missed because it was paused, and from which on because it was retired."""
+        paused, retired = self.before.paused_at, self.before.retired_at
+        turns: list[tuple[datetime, Reason]] = []
+        if paused is not None and (retired is None or paused < retired):
+            turns.append((paused, "paused"))
+        if retired is not None:
+            turns.append((retired, "retired"))
+        return turns
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,7 +11,7 @@ class Health:
     """What an operator would want to be told of."""
 
     failing_schedules: int
-    """Schedules with consecutive failures (promise C67)."""
+    """Schedules with consecutive failures: their next failures may cost them a slot."""
     refused_schedules: int
     """Schedules whose slot is refused by the processes that saw it: last_error without failures."""
     overdue_seconds: float

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from hypothesis import HealthCheck, settings
+import pytest
+from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import (
-    RuleBasedStateMachine,
     initialize,
     invariant,
     rule,
 )
 
+from tests.ledger.soaking import QUICK, Counted, soak
 from tests.ledger.specs import HOUR, INSTANT, MINUTE, SECOND, TEXTS
 from tests.ledger.world import JOBS, World
 
@@ -29,9 +29,7 @@ GRACES = st.sampled_from([None, None, timedelta(seconds=1), MINUTE, timedelta(mi
 WAITS = [timedelta(0), timedelta(milliseconds=250), SECOND, 59 * SECOND, MINUTE, 7 * MINUTE, HOUR, 3 * HOUR]
 
 
-class LedgerMachine(RuleBasedStateMachine):
-    counts: Counter[str] = Counter()
-
+class LedgerMachine(Counted):
     def __init__(self) -> None:
         super().__init__()
         self.world: World
@@ -46,11 +44,13 @@ class LedgerMachine(RuleBasedStateMachine):
 
     def teardown(self) -> None:
         if hasattr(self, "world"):
-            self.check_the_promise()
-            self.world.close()
+            try:
+                self.check_the_promise()
+            finally:
+                self.world.close()
 
     def check_the_promise(self) -> None:
-        """Time goes by, and no slot is left without its outcome, or with two."""
+        """No slot is left without its outcome, none has two, and none has one before its time."""
         for seat in self.world.seats.values():
             seat.referee.check()
             self.counts.update(schedules=1, fires=len(seat.referee.fires), misses=len(seat.referee.misses))
@@ -71,6 +71,15 @@ class LedgerMachine(RuleBasedStateMachine):
     @rule()
     def scan(self) -> None:
         self.world.scan()
+
+    @rule(slots=st.integers(1, 4), late=st.sampled_from([timedelta(0), SECOND, 2 * MINUTE]))
+    def it_works_for_a_while(self, slots: int, late: timedelta) -> None:
+        """As on most days: pass after pass, each at the next slot of some schedule, or a little after it."""
+        for _ in range(slots):
+            pending = [slot for schedule in self.world.app.list() if (slot := schedule.next_run_at) is not None]
+            until = min((slot for slot in pending if slot > self.world.now), default=self.world.now + MINUTE)
+            self.world.advance(min(until - self.world.now, 3 * HOUR) + late)
+            self.world.scan()
 
     @rule()
     def turn(self) -> None:
@@ -136,12 +145,10 @@ class LedgerMachine(RuleBasedStateMachine):
         return self.world.seats[schedule_id].seen or [self.world.now.replace(microsecond=0)]
 
 
-once = settings(
-    max_examples=100,
-    stateful_step_count=30,
-    deadline=None,
-    print_blob=True,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
-)
 TestLedger = LedgerMachine.TestCase
-TestLedger.settings = once
+TestLedger.settings = settings(QUICK, max_examples=80, stateful_step_count=30)
+
+
+@pytest.mark.soak
+def test_soak_the_referee_agrees() -> None:
+    soak(LedgerMachine)

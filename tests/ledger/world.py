@@ -1,4 +1,4 @@
-"""A rota under test and its referee: both are told the same events, then the rows are read slot by slot and compared."""
+"""A rota under test and its referee: both are told the same events, then the rows are read slot by slot."""
 
 from __future__ import annotations
 
@@ -45,13 +45,15 @@ class Referee(Ledger):
 
     def turn(self) -> None:
         """One decision, where `scan` makes them all."""
-        if not self._scanned():
-            return
-        if self.next_run_at in self.fires:
+        if self._scanned() and self.next_run_at in self.fires:
             self.next_run_at = self.spec(self.next_run_at)
-        elif self.disabled or self.grace is None or not self._too_old():
+        elif self.disabled or not self._too_old():
             self.scan()
-        while self._scanned() and not self.disabled and self._too_old():
+        else:
+            self._miss_the_old()
+
+    def _miss_the_old(self) -> None:
+        while self._too_old():
             if self.next_run_at not in self.fires:
                 self.misses[self.next_run_at] = "late"
             self.next_run_at = self.spec(self.next_run_at)
@@ -68,7 +70,7 @@ class Referee(Ledger):
         return self.enabled and not self.retired and self._due()
 
     def _too_old(self) -> bool:
-        return self.grace is not None and self.next_run_at < self.now - self.grace
+        return self.grace is not None and self._scanned() and self.next_run_at < self.now - self.grace
 
 
 @dataclass
@@ -97,6 +99,7 @@ class World:
         self.app = rota.App()
         self.jobs = {name: self.app.action(name=name)(lambda: None) for name in JOBS}
         self.env = self._exit.enter_context(Harness(self.app, start))
+        self.worker = self.env.worker.id  # started, so that each job has its row
         self.seats: dict[str, Seat] = {}
         self.disabled: set[str] = set()
 

@@ -143,7 +143,7 @@ TYPED: list[tuple[Any, Any]] = [
 ]
 
 
-@pytest.mark.parametrize(("annotation", "value"), TYPED, ids=repr)
+@pytest.mark.parametrize(("annotation", "value"), TYPED)
 def test_a_typed_value_comes_back_equal(annotation: Any, value: Any) -> None:
     codec = Codec[Any](annotation)
     text = codec.encode(value)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from datetime import timedelta
 from queue import Queue
-from typing import Any
 
 import pytest
 
@@ -124,14 +123,18 @@ def test_c12_another_spec_input_or_zone_updates_the_row(app: rota.App, env: Harn
 
 
 def test_c13_an_automatic_id_is_a_hash_of_kind_spec_zone_and_input(app: rota.App, env: Harness, report: Report) -> None:
-    @app.action(name="file")
-    def file(period: str) -> None:
+    other = rota.App("sqlite:///not-opened.db")
+
+    @other.action(name="report")
+    def action(period: str) -> None:
         return None
 
-    def schedule(job: Any = report, spec: str = "@hourly", period: str = "hour", tz: str = "UTC") -> str:
-        return str(app.schedule(job, spec, period, tz=tz))
+    def schedule(spec: str = "@hourly", period: str = "hour", tz: str = "UTC") -> str:
+        return app.schedule(report, spec, period, tz=tz)
 
-    ids = [schedule(), schedule(file), schedule(spec="@daily"), schedule(period="day"), schedule(tz="Asia/Tokyo")]
+    ids = [schedule(), schedule(spec="@daily"), schedule(period="day"), schedule(tz="Asia/Tokyo")]
+    with other.housed(app.home()):
+        ids.append(other.schedule(action, "@hourly", "hour"))
 
     assert schedule() == ids[0]
     assert len(set(ids)) == 5

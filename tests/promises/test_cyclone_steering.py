@@ -96,6 +96,7 @@ def test_c43_resume_leaves_no_backlog(app: rota.App, env: Harness, hourly: str, 
 def test_c44_trigger_makes_a_run_at_once(app: rota.App, env: Harness, hourly: str, sql: Sql) -> None:
     run = app.trigger(hourly)
 
+    assert run.run_after == env.clock.now()  # not its slot, which is an hour ahead
     assert sql("select id, state, schedule_id from rota_runs") == [(run.id, "queued", "hourly")]
     env.run_until_idle()
     assert [(run.state, run.finished_at) for run in env.runs()] == [("succeeded", env.clock.now())]
@@ -155,6 +156,17 @@ def test_c48_the_scanner_passes_a_triggered_slot_over(app: rota.App, env: Harnes
         (TEN + HOUR, "scan"),
     ]
     assert env.misses(hourly) == []
+
+
+def test_c48_the_slots_after_a_triggered_one_are_caught_up_with(app: rota.App, env: Harness, hourly: str) -> None:
+    app.trigger(hourly)
+    env.advance(timedelta(hours=4, minutes=30))
+    env.run_until_idle()
+
+    assert [fire.scheduled_for for fire in env.fires(hourly)] == [TEN, TEN + HOUR]
+    assert [(m.first_slot, m.last_slot, m.reason) for m in env.misses(hourly)] == [
+        (TEN + 2 * HOUR, TEN + 3 * HOUR, "late")
+    ]
 
 
 def test_c49_many_triggers_and_the_scanner_make_one_fire(app: rota.App, env: Harness, hourly: str) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
 from typing import Any, NoReturn
 
 import click
@@ -27,10 +26,10 @@ COMMANDS = {
 class Rota(LazyGroup):
     """The root: it alone decides how the process ends."""
 
-    def main(self, args: Sequence[str] | None = None, prog_name: str | None = None, **extra: Any) -> NoReturn:
+    def main(self, *args: Any, **options: Any) -> NoReturn:
         asked = Asked(debug=os.environ.get("ROTA_DEBUG", "0") not in ("", "0"))
-        extra |= {"standalone_mode": False, "obj": asked}
-        sys.exit(ending(lambda: super(Rota, self).main(args, prog_name or "rota", **extra), asked))
+        options |= {"prog_name": "rota", "standalone_mode": False, "obj": asked}
+        sys.exit(ending(lambda: super(Rota, self).main(*args, **options), asked))
 
 
 @click.group(

@@ -36,7 +36,7 @@ def as_json(command: F) -> F:
 
 
 def _keep(ctx: click.Context, param: click.Parameter, value: Any) -> None:
-    if value:
+    if value is not None and value is not False:  # an empty URL is a mistake of its own, and not "none given"
         setattr(ctx.ensure_object(Asked), str(param.name), value)
 
 

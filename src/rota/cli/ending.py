@@ -7,13 +7,15 @@ import os
 import sys
 import traceback
 from collections.abc import Callable
+from pathlib import Path
 
 import click
 
 from rota.cli.asked import Asked
 from rota.errors import RotaError
 
-DONE, FAILED, WRONG_USAGE, INTERRUPTED = 0, 1, 2, 130
+DONE, FAILED, INTERRUPTED = 0, 1, 130  # wrong usage is click's, 2
+_OURS = str(Path(__file__).parents[1])
 
 
 def ending(command: Callable[[], object], asked: Asked) -> int:
@@ -24,7 +26,7 @@ def ending(command: Callable[[], object], asked: Asked) -> int:
         sys.stdout.flush()
     except BrokenPipeError:
         _read_no_further()
-        return DONE
+        return FAILED
     except click.Abort:
         return INTERRUPTED
     except click.ClickException as error:
@@ -51,9 +53,17 @@ def _say(text: str) -> None:
 def _unexpected(error: Exception) -> str:
     """What it is, and where: a mistake in the app's module has to be found without its traceback, too."""
     text = "".join(traceback.format_exception_only(error)).strip().splitlines()[-1]
+    return f"unexpected {text}{_place(error)}; --debug or ROTA_DEBUG=1 shows the traceback"
+
+
+def _place(error: Exception) -> str:
+    """The innermost line that is not rota's own."""
+    if isinstance(error, SyntaxError):
+        return f" ({error.filename}, line {error.lineno})"
     frames = traceback.extract_tb(error.__traceback__)
-    place = f" ({frames[-1].filename}, line {frames[-1].lineno})" if frames else ""
-    return f"unexpected {text}{place}; --debug or ROTA_DEBUG=1 shows the traceback"
+    others = [frame for frame in frames if not frame.filename.startswith((_OURS, "<"))]
+    frame = (others or frames)[-1]
+    return f" ({frame.filename}, line {frame.lineno})"
 
 
 def _show_what_it_can() -> None:

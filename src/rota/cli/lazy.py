@@ -20,7 +20,7 @@ class LazyGroup(click.Group):
         aliases: Mapping[str, str] | None = None,
         **options: Any,
     ) -> None:
-        super().__init__(*args, **options)
+        super().__init__(*args, **{"no_args_is_help": False} | options)
         self.known = dict(commands)
         self.aliases = dict(aliases or {})
 
@@ -35,12 +35,20 @@ class LazyGroup(click.Group):
         command: click.Command = getattr(import_module(module), attribute)
         return command
 
-    def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        if not args and not self.invoke_without_command:
+            click.echo(ctx.get_help())
+            ctx.exit(2)
+        return super().parse_args(ctx, args)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
         name = args[0]
-        if self.get_command(ctx, name) is None and not name.startswith("-") and not ctx.resilient_parsing:
+        if not name.startswith("-") and self.get_command(ctx, name) is None and not ctx.resilient_parsing:
             near = get_close_matches(name, [*self.known, *self.aliases])
-            meant = f" Did you mean {' or '.join(map(repr, near))}?" if near else ""
-            raise click.UsageError(f"there is no command {name!r}.{meant}", ctx)
+            meant = f"; did you mean {' or '.join(map(repr, near))}?" if near else ""
+            raise click.UsageError(f"there is no command {name!r}{meant}", ctx)
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002

@@ -16,20 +16,21 @@ TOLERANCE = timedelta(seconds=60)  # clocks that are set by minutes fell back; s
 BATCH = 1000
 
 
-def note(connection: Connection, now: datetime) -> events.ClockFellBack | None:
+def note(connection: Connection, now: datetime) -> list[object]:
     """Note that it is `now`; where that is over a minute before what was seen, draw the schedules back.
 
-    What was fired stays fired, by its key; a wrong clock can make a fire late, never double.
+    What was fired stays fired, by its key; a wrong clock can make a fire late, never double. Returns the events to
+    tell once the transaction is over.
     """
     seen = workers.seen(connection)
     if seen is None or now > seen:
         workers.see(connection, now)
-        return None
+        return []
     if seen - now <= TOLERANCE:
-        return None
+        return []
     drawn = _draw_back(connection, now)
     workers.see(connection, now)
-    return events.ClockFellBack(seen, now, drawn)
+    return [events.ClockFellBack(seen, now, drawn)]
 
 
 def _draw_back(connection: Connection, now: datetime) -> int:
@@ -44,11 +45,15 @@ def _draw_back(connection: Connection, now: datetime) -> int:
 
 
 def _drawn_back(schedule: Schedule, now: datetime) -> Schedule | None:
-    """The schedule at its first slot after `now`, where that is earlier than the one it holds."""
+    """The schedule at its first slot after `now`, where that is earlier, and free to be tried; None: it is so already."""
+    back = replace(schedule, next_run_at=_earlier_slot(schedule, now), not_before=None)
+    return None if back == schedule else back
+
+
+def _earlier_slot(schedule: Schedule, now: datetime) -> datetime | None:
+    held = schedule.next_run_at
     try:
         first = schedule.cadence.next_after(now)
     except RotaError:
-        return None  # unreadable: the scanner says so when its slot comes
-    if first is None or schedule.next_run_at is None or first >= schedule.next_run_at:
-        return None
-    return replace(schedule, next_run_at=first, not_before=None)
+        return held  # unreadable: the scanner says so when its slot comes
+    return held if held is None or first is None else min(held, first)

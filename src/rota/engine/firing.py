@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from itertools import chain
 
 from sqlalchemy import Connection
 
 from rota import events
 from rota.fire import Fire, Origin, idempotency_key
+from rota.miss import Miss
 from rota.run import NewRun
 from rota.schedule import POISONED_AFTER, Move, Schedule
 from rota.store import fires, runs, watermark
@@ -116,9 +118,9 @@ def write(
         fires.record(connection, made)
     moves = [decision.move for decision in decided if not isinstance(decision, Fired)]
     moves += [decision.move(run_id) for decision, run_id in zip(fired, ids, strict=True)]
-    watermark.advance(connection, moves, now)
+    missed = watermark.advance(connection, moves, now)
     told = [events.ScheduleFired(f.schedule_id, f.scheduled_for, f.run_id, f.origin) for f in made]
-    return [*told, *filter(None, map(_told, decided))]
+    return [*told, *map(told_missed, missed), *chain.from_iterable(map(_told, decided))]
 
 
 def _decide(due: Due, now: datetime) -> Decision:
@@ -152,14 +154,15 @@ def _reason_of(error: Exception) -> str:
     return f"{type(error).__name__}: {error}"
 
 
-def _told(decision: Decision) -> object | None:
-    match decision:
-        case Failed(move, error, dropped):
-            kind = events.SlotPoisoned if dropped else events.ScheduleFailing
-            failures = POISONED_AFTER if dropped else move.after.consecutive_failures
-            return kind(move.before.id, move.before.next_run_at, failures, error)
-        case Missed(move):
-            before, until = move.before, move.after.next_run_at
-            return events.SlotsMissed(before.id, before.next_run_at, until, move.reason, move.detail)
-        case _:
-            return None
+def told_missed(miss: Miss) -> events.SlotsMissed:
+    """The event of a miss that was written."""
+    return events.SlotsMissed(miss.schedule_id, miss.first_slot, miss.last_slot, miss.slots, miss.reason, miss.detail)
+
+
+def _told(decision: Decision) -> Iterator[object]:
+    if isinstance(decision, Failed):
+        before = decision.move.before
+        failures = before.consecutive_failures + 1
+        yield events.ScheduleFailing(before.id, before.next_run_at, failures, decision.error)
+        if decision.dropped:
+            yield events.SlotPoisoned(before.id, before.next_run_at, failures, decision.error)

@@ -215,7 +215,10 @@ def _succeeded(job: AnyJob, result: object) -> Outcome:
 
 
 def _failed(error: BaseException) -> Outcome:
-    text = "".join(traceback.format_exception(error))
+    trace = error.__traceback__
+    while trace is not None and trace.tb_frame.f_code.co_filename == __file__:
+        trace = trace.tb_next  # the reader's code is what failed, not ours
+    text = "".join(traceback.format_exception(type(error), error, trace))
     return Failed(readable(text[-ERROR_LIMIT:].rstrip()))
 
 

@@ -41,8 +41,8 @@ class Lease:
             fell_back = fallback.note(connection, self._clock.now())
             workers.add(connection, self._row())
         self._beaten = self._clock.elapsed()
-        if fell_back is not None:
-            self._app.emit(fell_back)
+        for event in fell_back:
+            self._app.emit(event)
 
     def beat_if_due(self) -> None:
         """For a worker without a thread, which is awake whenever it is asked: renew the lease where it is time."""
@@ -67,8 +67,8 @@ class Lease:
             if not lives:
                 self._start_anew()
             self._beaten = self._clock.elapsed()
-        if fell_back is not None:
-            self._app.emit(fell_back)
+        for event in fell_back:
+            self._app.emit(event)
         janitor.rescue(self._store, self._clock, self._app.emit)
 
     def keep(self) -> None:

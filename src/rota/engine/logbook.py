@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 from datetime import datetime
+from typing import Any
 
 from rota import current
 from rota.clock import Clock
@@ -22,7 +24,7 @@ class Logbook:
         self._bytes = self._dropped = 0
 
     def add(self, record: logging.LogRecord) -> None:
-        message = readable(record.getMessage())
+        message = readable(_worded(record))
         size = len(message.encode())
         if len(self._lines) + 1 >= LINES or self._bytes + size > BYTES:
             self._dropped += 1
@@ -41,21 +43,33 @@ class Logbook:
         self._lines.append(LogLine(self._run_id, self._attempt, len(self._lines) + 1, at, level, logger, message))
 
 
-class LogbookHandler(logging.Handler):
-    """Hands each record to the logbook of the run in whose handler it was made."""
+def _worded(record: logging.LogRecord) -> str:
+    try:
+        return record.getMessage()
+    except Exception:  # noqa: BLE001 - arguments that do not fit must not fail the run; logging says so itself
+        return str(record.msg)
 
-    def emit(self, record: logging.LogRecord) -> None:
+
+class KeepingFactory:
+    """Makes log records as before, and hands each to the logbook of the run in whose handler it was made.
+
+    A logging handler on the root logger would do too, but it would change what an application that has not set up
+    logging prints, and keep it from setting it up later.
+    """
+
+    def __init__(self, make: Callable[..., logging.LogRecord]) -> None:
+        self._make = make
+
+    def __call__(self, *args: Any, **kwargs: Any) -> logging.LogRecord:
+        record = self._make(*args, **kwargs)
         book = current.logbook()
         if isinstance(book, Logbook):
-            try:
-                book.add(record)
-            except Exception:  # noqa: BLE001 - a record that cannot be worded must not fail its run
-                self.handleError(record)
-
-
-_HANDLER = LogbookHandler()
+            book.add(record)
+        return record
 
 
 def open_logbooks() -> None:
-    """Have the records of this process's handlers kept. One logging handler serves all its workers."""
-    logging.getLogger().addHandler(_HANDLER)
+    """Have what this process's handlers log kept with their runs; once for all its workers."""
+    make = logging.getLogRecordFactory()
+    if not isinstance(make, KeepingFactory):
+        logging.setLogRecordFactory(KeepingFactory(make))

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from sqlalchemy.exc import DBAPIError
 
 from rota.clock import Clock
-from rota.engine import firing
+from rota.engine import fallback, firing
 from rota.store import Store, schedules
 
 BATCH = 500  # schedules a transaction
@@ -26,9 +26,10 @@ def scan(store: Store, clock: Clock, emit: Callable[[object], None], worker: str
     try:
         with store.begin() as connection:
             now = clock.now()
+            told = fallback.note(connection, now)  # what a wrong clock fires is undone once it is seen to fall back
             due = schedules.due(connection, now, BATCH)
             decided = [firing.decide(item, now) for item in due]
-            told = firing.write(connection, decided, now, origin="scan", worker=worker) if decided else []
+            told += firing.write(connection, decided, now, origin="scan", worker=worker) if decided else []
     except DBAPIError:
         return _scan_alone(store, clock, emit, worker)
     _tell(emit, told)

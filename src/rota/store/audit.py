@@ -10,10 +10,11 @@ from typing import Literal
 
 from sqlalchemy import Connection, Integer, Text, bindparam, insert, select
 
+from rota.cadence import Cadence
 from rota.schedule import Schedule
 from rota.store.batch import batch, rows
 from rota.store.tables import audit, schedule_versions
-from rota.store.types import Instant, Json, text_of
+from rota.store.types import Instant, Json, instant_of, text_of
 
 Via = Literal["cli", "code", "file", "studio"]
 
@@ -81,6 +82,18 @@ def latest(connection: Connection, subject: str, limit: int) -> list[Entry]:
 def keep_versions(connection: Connection, author: Author, specs: Sequence[Schedule], now: datetime) -> None:
     """Keep the spec that is in force for these schedules from `now` on."""
     connection.execute(_keep, rows((s.id, s.version, _spec_text(s), now, author.actor) for s in specs))
+
+
+_spec_of = select(schedule_versions.c.spec).where(
+    schedule_versions.c.schedule_id == bindparam("id"), schedule_versions.c.version == bindparam("version")
+)
+
+
+def cadence_of(connection: Connection, schedule_id: str, version: int) -> Cadence:
+    """The cadence that was in force with this version of a schedule."""
+    spec = json.loads(connection.execute(_spec_of, {"id": schedule_id, "version": version}).scalar_one())
+    anchor = None if spec["anchor"] is None else instant_of(spec["anchor"])
+    return Cadence.parse(spec["cron_spec"], spec["location"], anchor)
 
 
 def _spec_text(schedule: Schedule) -> str:

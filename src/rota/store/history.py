@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from sqlalchemy import Connection, bindparam, delete, or_, select, tuple_
+from sqlalchemy import BindParameter, ColumnElement, Connection, bindparam, delete, or_, select, tuple_
 
 from rota.store.tables import runs, schedule_fires, schedule_misses, schedules
 from rota.store.types import Instant

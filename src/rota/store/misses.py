@@ -10,6 +10,7 @@ from sqlalchemy import Connection, Text, and_, bindparam, delete, func, select
 from rota.errors import RotaError
 from rota.miss import COUNTED, Miss
 from rota.schedule import Schedule
+from rota.store import audit
 from rota.store.batch import Batch, batch, insert, rows
 from rota.store.tables import schedule_misses
 from rota.store.types import Instant
@@ -92,7 +93,7 @@ def _adjacent(schedule: Schedule, last: Miss, following: Miss) -> bool:
         return False
 
 
-# ---- the clock fell back -------------------------------------------------------------------------------------------
+# ---- the watermark went back -------------------------------------------------------------------------------------------
 
 _instant = bindparam("instant", type_=Instant())
 _reaching = and_(schedule_misses.c.schedule_id == bindparam("id"), schedule_misses.c.last_slot >= _instant)
@@ -108,4 +109,5 @@ def cut_back(connection: Connection, schedule: Schedule) -> None:
     reaching = [Miss(**row._mapping) for row in connection.execute(_reach, asked)]
     if reaching:
         connection.execute(_forget, asked)
-        _write(connection, [m.cut_before(slot, schedule.cadence) for m in reaching if m.first_slot < slot])
+        kept = [miss for miss in reaching if miss.first_slot < slot]
+        _write(connection, [m.cut_before(slot, audit.cadence_of(connection, m.schedule_id, m.version)) for m in kept])

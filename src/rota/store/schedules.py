@@ -125,9 +125,11 @@ def next_due(connection: Connection) -> datetime | None:
     return when
 
 
+_now = bindparam("now", type_=Instant())
 _ahead = (
     select(*_columns)
-    .where(_live, schedules.c.next_run_at > bindparam("now", type_=Instant()), schedules.c.id > bindparam("after"))
+    .where(_live, or_(schedules.c.next_run_at > _now, schedules.c.not_before > _now))
+    .where(schedules.c.id > bindparam("after"))
     .order_by(schedules.c.id)
     .limit(bindparam("limit"))
     .with_for_update()
@@ -135,7 +137,7 @@ _ahead = (
 
 
 def ahead(connection: Connection, now: datetime, after: str, limit: int) -> list[Schedule]:
-    """Those whose slot is still to come, by id, from the one after `after` on."""
+    """Those whose slot, or whose next try, is still to come, by id, from the one after `after` on."""
     asked = {"now": now, "after": after, "limit": limit}
     return [_schedule(row) for row in connection.execute(_ahead, asked)]
 

@@ -13,13 +13,16 @@ from rota.schedule import Move, Schedule
 from rota.store import fires, misses, schedules
 
 
-def advance(connection: Connection, moves: Sequence[Move], now: datetime) -> None:
+def advance(connection: Connection, moves: Sequence[Move], now: datetime) -> list[Miss]:
     """Move the watermark, and write down what it passed over: the slots up to now that have no fire are misses."""
     passing = [move for move in moves if _passes_over(move, now)]
+    missed: list[misses.Missed] = []
     if passing:
         fired = fires.between(connection, [(m.before.id, m.before.next_run_at, now) for m in passing])
-        misses.record(connection, [_missed(move, fired.get(move.before.id, ()), now) for move in passing])
+        missed = [_missed(move, fired.get(move.before.id, ()), now) for move in passing]
+        misses.record(connection, missed)
     schedules.progress(connection, (move.after for move in moves))
+    return [miss for item in missed for miss in item.misses]
 
 
 def _passes_over(move: Move, now: datetime) -> bool:

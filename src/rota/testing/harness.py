@@ -68,7 +68,7 @@ class Harness:
         self.clock.advance(by)
 
     def force_due(self, schedule_id: str) -> None:
-        """Make the schedule's next slot the present instant (promise C82); an interval keeps its anchor.
+        """Make the schedule's next slot the present instant; an interval keeps its anchor.
 
         Raises:
             ScheduleNotFound: no schedule has that id.
@@ -88,7 +88,9 @@ class Harness:
         return worker.turn()
 
     def run_until_idle(self, patience: float = PATIENCE) -> None:
-        """Pass after pass, until nothing is due, queued or running (promise C83). It never moves the clock.
+        """Pass after pass, until nothing is due, queued or running. It never moves the clock.
+
+        A run that waits for a later time, such as a retry, is idle: `advance` first.
 
         Args:
             patience: for how many real seconds to wait for handlers.

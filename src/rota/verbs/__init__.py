@@ -12,6 +12,6 @@ class Verbs(ScheduleVerbs, RunVerbs):
     """Every verb, over whatever connection the subclass opens."""
 
     def stats(self) -> Stats:
-        """How the rota stands now (promise C67: `stats().health.failing_schedules`)."""
+        """How the rota stands now; `.health.failing_schedules` is the number to alert on."""
         with self._reading() as connection:
             return count.stats(connection, self._now())

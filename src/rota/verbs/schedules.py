@@ -62,7 +62,10 @@ class ScheduleVerbs(Opening):
         label: str | None = None,
         description: str | None = None,
     ) -> str:
-        """Register a schedule, or bring the one of that id up to date; safe at every start (promises C2, C6, C11, C12).
+        """Register a schedule, or bring the one of that id up to date; safe at every start.
+
+        What is unchanged is not written. A changed cadence or zone takes its first slot after now; any other change
+        keeps the slot that is pending. A pause stays.
 
         Args:
             job: a step or an action of this app.
@@ -103,7 +106,7 @@ class ScheduleVerbs(Opening):
         return registration.id
 
     def pause(self, schedule_id: str) -> None:
-        """Keep a schedule from firing until it is resumed; twice is as once (promises C39 to C41, C46).
+        """Keep a schedule from firing until it is resumed; twice is as once. What runs goes on.
 
         Raises:
             ScheduleNotFound: no schedule has that id.
@@ -112,7 +115,9 @@ class ScheduleVerbs(Opening):
             steer.pause(connection, schedule_id, self.author, self._now())
 
     def resume(self, schedule_id: str) -> None:
-        """Let it fire again, from its next future slot on: no backlog (promises C43, C47).
+        """Let it fire again, from its next future slot on: no backlog.
+
+        The slots in between are misses. One that is not paused is left alone.
 
         Raises:
             ScheduleNotFound: no schedule has that id.
@@ -121,7 +126,7 @@ class ScheduleVerbs(Opening):
             steer.resume(connection, schedule_id, self.author, self._now())
 
     def trigger(self, schedule_id: str, *, slot: datetime | None = None) -> Run:
-        """Fire the pending slot now, paused or not; the scanner will not fire it again (promises C44, C48 to C52).
+        """Fire the pending slot now, paused or not; the scanner will not fire it again.
 
         An early trigger uses up the coming tick. For an extra run beside it, use `enqueue`.
 
@@ -137,7 +142,7 @@ class ScheduleVerbs(Opening):
         return run
 
     def unschedule(self, schedule_id: str) -> None:
-        """Deprecated: the same as `pause` (promise C42)."""
+        """Deprecated: the same as `pause`."""
         warnings.warn("unschedule() is deprecated, it pauses; use pause()", DeprecationWarning, stacklevel=2)
         self.pause(schedule_id)
 

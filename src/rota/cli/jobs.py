@@ -1,0 +1,51 @@
+"""`rota job`: the jobs that any worker has said it can run, and their executions."""
+
+from __future__ import annotations
+
+import click
+
+from rota.cli.asked import Asked, as_json, wherever
+from rota.cli.lazy import LazyGroup
+from rota.cli.opening import looking
+from rota.cli.tables import decoded, print_json, table
+from rota.store import jobs
+from rota.store.jobs import JobRow
+
+COLUMNS = ("APP", "JOB", "STATUS", "SOURCE", "QUEUE", "TIMEOUT", "LABEL")
+SOURCE = "code"  # where every job comes from as yet
+
+
+@click.group(
+    cls=LazyGroup,
+    commands={
+        "list": ("rota.cli.jobs:list_jobs", "The jobs, by name."),
+        "execution": ("rota.cli.runs:execution", "List the executions of jobs, or show one."),
+    },
+    aliases={"exec": "execution"},
+)
+def job() -> None:
+    """The jobs that any worker has said it can run, and their executions."""
+
+
+@click.command("list")
+@as_json
+@wherever
+@click.pass_obj
+def list_jobs(asked: Asked, json: bool) -> None:
+    """The jobs, by name."""
+    with looking(asked) as app, app.home().store.read() as connection:
+        found = jobs.listing(connection)
+    if json:
+        print_json([decoded(row) | {"status": _status(row), "source": SOURCE} for row in found])
+    else:
+        table(COLUMNS, map(_row, found))
+
+
+def _row(row: JobRow) -> tuple[object, ...]:
+    return row.app, row.name, _status(row), SOURCE, row.queue, row.timeout, row.label
+
+
+def _status(row: JobRow) -> str:
+    if row.retired:
+        return "retired"
+    return "active" if row.enabled else "disabled"
