@@ -55,7 +55,7 @@ def _settled(event: events.RunSettled) -> None:
         logger.debug("run %d (%s): %s", event.run_id, event.job, event.state)
     else:
         text = "run %d (%s): attempt %d ended, it is %s now: %s"
-        logger.warning(text, event.run_id, event.job, event.attempt, event.state, event.error.splitlines()[-1])
+        logger.warning(text, event.run_id, event.job, event.attempt, event.state, _gist(event.error))
 
 
 def _lost(event: events.ClaimLost) -> None:
@@ -96,6 +96,14 @@ def _rescued(event: events.RunsRescued) -> None:
 def _fell_back(event: events.ClockFellBack) -> None:
     text = "the clock fell back from %s to %s; %d schedules were drawn back"
     logger.warning(text, event.seen.isoformat(), event.now.isoformat(), event.schedules)
+
+
+def _gist(error: str) -> str:
+    """A traceback's last words, the error and its message, on one line of printable characters."""
+    lines = error.splitlines()
+    start = max((number for number, line in enumerate(lines) if line.startswith("  ")), default=-1) + 1
+    text = " ".join(lines[start:] or lines[-1:])
+    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)[:500]
 
 
 def _slot(instant: datetime | None) -> str:

@@ -32,9 +32,9 @@ class Miss:
     """The version of the schedule that was in force."""
     recorded_at: datetime
 
-    def cut_before(self, instant: datetime, cadence: Cadence) -> Miss:
-        """The part of it that lies before `instant`; asked only where its first slot does."""
-        last = min(self.last_slot, _last_before(cadence, instant, self.first_slot))
+    def cut_after(self, instant: datetime, cadence: Cadence) -> Miss:
+        """The part of it that does not lie after `instant`; asked only where its first slot does not."""
+        last = min(self.last_slot, _last_before(cadence, instant + _INSTANT, self.first_slot))
         return replace(self, last_slot=last, slots=_count(cadence, self.first_slot, last))
 
 

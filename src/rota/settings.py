@@ -53,11 +53,11 @@ class Settings:
 
 
 def _from_file(path: Path) -> dict[str, Any]:
-    if not path.is_file():
-        return {}
     try:
+        if not path.is_file():
+            return {}
         table = tomllib.loads(path.read_text(encoding="utf-8")).get("tool", {}).get("rota", {})
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as error:
         raise SettingInvalid("pyproject.toml", str(path), f"it cannot be read: {error}") from error
     for key, value in table.items():
         _check(f"{path}: [tool.rota] {key}", key, value)

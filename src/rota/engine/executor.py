@@ -68,6 +68,8 @@ class Executor:
                 claims = self._claim(connection, worker, queues)
         except DBAPIError:
             self._ended.extendleft(reversed(outcomes))
+            if not outcomes:
+                raise
             self._settle_apart(worker)
             return len(outcomes)
         except BaseException:

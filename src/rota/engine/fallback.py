@@ -17,19 +17,26 @@ BATCH = 1000
 
 
 def note(connection: Connection, now: datetime) -> list[object]:
-    """Note that it is `now`; where that is over a minute before what was seen, draw the schedules back.
+    """Note that it is `now`, before anything is decided by it; returns the events to tell afterwards.
 
-    What was fired stays fired, by its key; a wrong clock can make a fire late, never double. Returns the events to
-    tell once the transaction is over.
+    Whoever moves a watermark notes the time by which it does: a clock that was wrong is found out only so.
+    """
+    told = heed(connection, now)
+    if not told:
+        workers.see(connection, now)
+    return told
+
+
+def heed(connection: Connection, now: datetime) -> list[object]:
+    """Where it was over a minute later before, draw the schedules back to the true time.
+
+    What was fired stays fired, by its key; a wrong clock can make a fire late, never double.
     """
     seen = workers.seen(connection)
-    if seen is None or now > seen:
-        workers.see(connection, now)
-        return []
-    if seen - now <= TOLERANCE:
+    if seen is None or seen - now <= TOLERANCE:
         return []
     drawn = _draw_back(connection, now)
-    workers.see(connection, now)
+    workers.set_back(connection, now)
     return [events.ClockFellBack(seen, now, drawn)]
 
 
@@ -37,15 +44,14 @@ def _draw_back(connection: Connection, now: datetime) -> int:
     drawn, last_id = 0, ""
     while ahead := schedules.ahead(connection, now, last_id, BATCH):
         back = [changed for schedule in ahead if (changed := _drawn_back(schedule, now)) is not None]
-        for schedule in back:
-            misses.cut_back(connection, schedule)
+        misses.cut_back(connection, (schedule.id for schedule in ahead), now)
         schedules.progress(connection, back)
         drawn, last_id = drawn + len(back), ahead[-1].id
     return drawn
 
 
 def _drawn_back(schedule: Schedule, now: datetime) -> Schedule | None:
-    """The schedule at its first slot after `now`, where that is earlier, and free to be tried; None: it is so already."""
+    """The schedule at its first slot after `now`, if that is earlier, and free to be tried; None: it is already."""
     back = replace(schedule, next_run_at=_earlier_slot(schedule, now), not_before=None)
     return None if back == schedule else back
 

@@ -15,6 +15,7 @@ from rota import current
 from rota.claim import Claim, Failed, Lost, Outcome, Succeeded
 from rota.clock import Clock
 from rota.current import CurrentRun
+from rota.engine.coroutines import Coroutines
 from rota.engine.logbook import Logbook
 from rota.errors import PayloadError
 from rota.job import AnyJob
@@ -45,7 +46,7 @@ class Invoker:
         self._waiting: SimpleQueue[Call | None] = SimpleQueue()
         self._lock = Lock()
         self._threads, self._idle, self._queued = 0, 0, 0
-        self._loop: asyncio.AbstractEventLoop | None = None
+        self._coroutines = Coroutines()
         self._stop = Event()
         self._deadlines: dict[Event, float] = {}
         self._tasks: dict[Event, asyncio.Task[None] | None] = {}
@@ -55,7 +56,7 @@ class Invoker:
     def submit(self, call: Call) -> None:
         """Have it called, at once where a thread is free."""
         if call.job.is_async:
-            asyncio.run_coroutine_threadsafe(self._run_async(call), self._running_loop())
+            self._coroutines.start(self._run_async(call))
             return
         with self._lock:
             self._queued += 1
@@ -70,7 +71,7 @@ class Invoker:
             return
         call.cancel.set()
         if call.job.is_async:
-            self._running_loop().call_soon_threadsafe(self._cancel_task, call)
+            self._coroutines.call(self._cancel_task, call)
 
     def _cancel_task(self, call: Call) -> None:
         task = self._tasks.get(call.cancel)
@@ -98,8 +99,7 @@ class Invoker:
     def close(self) -> None:
         """End the event loop, and with it the coroutines that are still on it."""
         self.stop()
-        if self._loop is not None:
-            self._loop.call_soon_threadsafe(self._loop.stop)
+        self._coroutines.close()
 
     # ---- threads ---------------------------------------------------------------------------------------------------
 
@@ -173,12 +173,6 @@ class Invoker:
         except BaseException as error:  # noqa: BLE001 - as above; a cancelled task is a failed attempt
             outcome = _failed(error)
         return _timeout(call) if limit.expired() else outcome
-
-    def _running_loop(self) -> asyncio.AbstractEventLoop:
-        if self._loop is None:
-            self._loop = asyncio.new_event_loop()
-            Thread(target=self._loop.run_forever, name="rota-coroutines", daemon=True).start()
-        return self._loop
 
     def _current(self, call: Call) -> CurrentRun:
         claim = call.claim

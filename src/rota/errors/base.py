@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 
 class RotaError(Exception):
     """The parent of all errors that rota raises."""
@@ -11,3 +13,8 @@ def shown(value: object, limit: int = 80) -> str:
     """`value` as an error text quotes it: its repr, cut where it is long."""
     text = repr(value)
     return text if len(text) <= limit else f"{text[: limit - 1]}… ({len(text):,} characters)"
+
+
+def hidden(url: str) -> str:
+    """`url` without its password."""
+    return re.sub(r"(://[^:/@]*):[^@/]*@", r"\1:***@", url)

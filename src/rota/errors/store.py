@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rota.errors.base import RotaError
+from rota.errors.base import RotaError, hidden
 
 
 class StoreError(RotaError):
@@ -13,7 +13,7 @@ class DatabaseUnusable(StoreError):
     """The URL or the file is not a database rota can use."""
 
     def __init__(self, url: str, problem: str) -> None:
-        super().__init__(f"database {url}: {problem}")
+        super().__init__(f"database {hidden(url)}: {problem}")
 
 
 class DatabaseReadOnly(StoreError, PermissionError):
@@ -21,7 +21,7 @@ class DatabaseReadOnly(StoreError, PermissionError):
 
     def __init__(self, url: str) -> None:
         super().__init__(
-            f"database {url} is read-only: give this user write access to the file and to its folder "
+            f"database {hidden(url)} is read-only: give this user write access to the file and to its folder "
             "(SQLite keeps two more files beside it)"
         )
 
@@ -30,7 +30,7 @@ class DatabaseUnreachable(StoreError, ConnectionError):
     """The database does not answer, or the connection broke: passing trouble, worth another try."""
 
     def __init__(self, url: str, problem: str) -> None:
-        super().__init__(f"database {url} cannot be reached: {problem}")
+        super().__init__(f"database {hidden(url)} cannot be reached: {problem}")
 
 
 class DatabaseBusy(StoreError, TimeoutError):
@@ -38,7 +38,7 @@ class DatabaseBusy(StoreError, TimeoutError):
 
     def __init__(self, url: str, seconds: float) -> None:
         super().__init__(
-            f"database {url}: another program has held its write lock for {seconds:g} s; "
+            f"database {hidden(url)}: another program has held its write lock for {seconds:g} s; "
             "end that program's transaction, then try again"
         )
 
@@ -47,7 +47,7 @@ class SchemaOutdated(StoreError):
     """The tables are older than this build."""
 
     def __init__(self, url: str) -> None:
-        super().__init__(f"database {url} has an older schema than this build: run `rota db migrate`")
+        super().__init__(f"database {hidden(url)} has an older schema than this build: run `rota db migrate`")
 
 
 class SchemaNewer(StoreError):
@@ -55,7 +55,7 @@ class SchemaNewer(StoreError):
 
     def __init__(self, url: str, found: int, known: int) -> None:
         super().__init__(
-            f"database {url} has schema version {found}, and this build knows versions up to {known}: "
+            f"database {hidden(url)} has schema version {found}, and this build knows versions up to {known}: "
             "install the newer rota, or name another database"
         )
 

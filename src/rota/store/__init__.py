@@ -83,6 +83,6 @@ def is_there(url: str) -> bool:
     """
     if not url.startswith("sqlite"):
         return True
-    from rota.store import sqlite
+    from rota.store import file
 
-    return sqlite.is_there(url)
+    return file.is_there(url)

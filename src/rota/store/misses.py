@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 
-from sqlalchemy import Connection, Text, and_, bindparam, delete, func, select
+from sqlalchemy import Connection, Text, bindparam, delete, func, select
 
 from rota.errors import RotaError
 from rota.miss import COUNTED, Miss
@@ -93,21 +94,19 @@ def _adjacent(schedule: Schedule, last: Miss, following: Miss) -> bool:
         return False
 
 
-# ---- the watermark went back -------------------------------------------------------------------------------------------
+# ---- the watermark went back ------------------------------------------------------------------------------------
 
-_instant = bindparam("instant", type_=Instant())
-_reaching = and_(schedule_misses.c.schedule_id == bindparam("id"), schedule_misses.c.last_slot >= _instant)
-_reach = select(*_columns).where(_reaching)
-_forget = delete(schedule_misses).where(_reaching)
+_cut = batch(("id", Text()), name="cut")
+_beyond = schedule_misses.c.last_slot > bindparam("now", type_=Instant())
+_reach = select(*_columns).join(_cut, schedule_misses.c.schedule_id == _cut.c.id).where(_beyond)
+_forget = delete(schedule_misses).where(schedule_misses.c.schedule_id.in_(select(_cut.c.id)), _beyond)
 
 
-def cut_back(connection: Connection, schedule: Schedule) -> None:
-    """Forget the misses at or after its next slot: a wrong clock said so, and those slots are still to come."""
-    if (slot := schedule.next_run_at) is None:
-        return
-    asked = {"id": schedule.id, "instant": slot}
+def cut_back(connection: Connection, ids: Iterable[str], now: datetime) -> None:
+    """Forget what these schedules missed after `now`: a wrong clock said so, and those slots are still to come."""
+    asked = {"now": now, **rows((schedule_id,) for schedule_id in ids)}
     reaching = [Miss(**row._mapping) for row in connection.execute(_reach, asked)]
     if reaching:
         connection.execute(_forget, asked)
-        kept = [miss for miss in reaching if miss.first_slot < slot]
-        _write(connection, [m.cut_before(slot, audit.cadence_of(connection, m.schedule_id, m.version)) for m in kept])
+        kept = [miss for miss in reaching if miss.first_slot <= now]
+        _write(connection, [m.cut_after(now, audit.cadence_of(connection, m.schedule_id, m.version)) for m in kept])

@@ -24,6 +24,7 @@ from sqlalchemy import (
     update,
 )
 
+from rota.payload import readable
 from rota.schedule import Schedule
 from rota.store.batch import Batch, batch, rows
 from rota.store.tables import jobs, schedule_fires, schedules
@@ -40,6 +41,8 @@ _some = select(*_columns).join(_wanted, schedules.c.id == _wanted.c.id)
 
 
 def get(connection: Connection, schedule_id: str) -> Schedule | None:
+    if readable(schedule_id) != schedule_id:
+        return None  # no database can hold such an id, so none has it
     row = connection.execute(_get, {"id": schedule_id}).one_or_none()
     return None if row is None else _schedule(row)
 
@@ -102,6 +105,8 @@ def due(connection: Connection, now: datetime, limit: int) -> list[Due]:
 
 def locked(connection: Connection, schedule_id: str) -> Due | None:
     """One schedule to decide on, due or not, its row locked."""
+    if readable(schedule_id) != schedule_id:
+        return None
     row = connection.execute(_one, {"id": schedule_id}).one_or_none()
     return None if row is None else _due_of(row)
 

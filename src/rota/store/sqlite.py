@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
+from threading import RLock
 from typing import Any, NoReturn
 
-from sqlalchemy import Connection, Engine, create_engine, event
-from sqlalchemy.engine import make_url
-from sqlalchemy.exc import ArgumentError, DBAPIError
+from sqlalchemy import Connection, Engine, QueuePool, create_engine, event
+from sqlalchemy.exc import DBAPIError
 
 from rota.errors import DatabaseBusy, DatabaseReadOnly, DatabaseUnreachable, DatabaseUnusable, StoreError
+from rota.store.file import DatabaseFile, FileWatch
 from rota.store.foreign import borrowed
 from rota.store.gate import Gate
 from rota.store.migrate import migrate
 
-OLDEST = (3, 35, 0)
 BUSY_SECONDS = 30.0
 
 
@@ -27,20 +27,23 @@ class SqliteStore:
 
     def __init__(self, url: str, now: datetime) -> None:
         self.url = url
-        self.path = _path_of(url)
+        self._file = DatabaseFile(url)
+        self._now = now
+        self._lock = RLock()
         self._calls: list[Callable[[], None]] = []
-        self.gate = Gate(self.path, url, BUSY_SECONDS)
-        self._engine = _engine(self.path)
+        self._gate = Gate(self._file.path, url, BUSY_SECONDS)
+        self._engine = _engine(self._file.path)
         try:
             with self._translated():
-                migrate(self.begin, self.read, url, now)
+                self._file.make()
+            self._take_in()
         except BaseException:
             self._engine.dispose()
             raise
 
     @contextmanager
     def begin(self) -> Iterator[Connection]:
-        with self.gate.passed(), self._transaction("BEGIN IMMEDIATE") as connection:
+        with self._gate.passed(), self._transaction("BEGIN IMMEDIATE") as connection:
             yield connection
         for call in tuple(self._calls):
             call()
@@ -52,12 +55,11 @@ class SqliteStore:
 
     @contextmanager
     def borrow(self, theirs: object, *, write: bool) -> Iterator[Connection]:
-        with self._translated(), borrowed(theirs, self.path, self.gate, write=write) as connection:
+        with self._translated(), borrowed(theirs, self._file.path, self._gate, write=write) as connection:
             yield connection
 
-    def watch(self) -> SqliteWatch:
-        with self._translated():
-            return SqliteWatch(self.path)
+    def watch(self) -> FileWatch:
+        return FileWatch(self._file.path)
 
     def on_commit(self, call: Callable[[], None]) -> Callable[[], None]:
         self._calls.append(call)
@@ -66,8 +68,22 @@ class SqliteStore:
     def close(self) -> None:
         self._engine.dispose()
 
+    def _take_in(self) -> None:
+        """The file that is there now is ours, and brought up to date."""
+        self._file.adopt()
+        migrate(self.begin, self.read, self.url, self._now)
+
+    def _look_at_file(self) -> None:
+        """A connection to a file that was moved away would write where no one reads: take in the one that is there."""
+        if self._file.is_replaced():
+            with self._lock:
+                if self._file.is_replaced():
+                    self._engine.dispose()
+                    self._take_in()
+
     @contextmanager
     def _transaction(self, begin: str) -> Iterator[Connection]:
+        self._look_at_file()
         with self._translated(), self._engine.connect() as connection:
             connection.execution_options(rota_begin=begin)
             with connection.begin():
@@ -83,58 +99,12 @@ class SqliteStore:
             _raise_translated(self.url, error, error)
 
 
-def is_there(url: str) -> bool:
-    """Whether the file holds a rota. One that cannot be read is said to: what is wrong with it, opening it tells."""
-    path = _path_of(url)
-    if not path.is_file():
-        return False
-    try:
-        with closing(sqlite3.connect(path)) as connection:
-            asked = "select 1 from sqlite_master where name = 'rota_migrations'"
-            return connection.execute(asked).fetchone() is not None
-    except sqlite3.Error:
-        return True
-
-
-class SqliteWatch:
-    """`PRAGMA data_version` on one idle connection: it changes with every commit of another connection."""
-
-    def __init__(self, path: Path) -> None:
-        self._connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
-        self._seen = self._version()
-
-    def changed(self) -> bool:
-        before, self._seen = self._seen, self._version()
-        return self._seen != before
-
-    def close(self) -> None:
-        self._connection.close()
-
-    def _version(self) -> int:
-        version: int = self._connection.execute("PRAGMA data_version").fetchone()[0]
-        return version
-
-
-def _path_of(url: str) -> Path:
-    try:
-        parsed = make_url(url)
-    except ArgumentError as error:
-        raise DatabaseUnusable(url, "give a URL such as 'sqlite:///rota.db'") from error
-    if not parsed.database or parsed.database == ":memory:" or parsed.database.startswith("file:"):
-        raise DatabaseUnusable(url, "a rota outlives its process, so it needs a file: 'sqlite:///rota.db'")
-    if sqlite3.sqlite_version_info < OLDEST:
-        raise DatabaseUnusable(url, f"SQLite {sqlite3.sqlite_version} is too old, 3.35 is the oldest that works")
-    path = Path(parsed.database)
-    if path.is_dir():
-        raise DatabaseUnusable(url, f"{path} is a folder; name a file in it")
-    if not path.absolute().parent.is_dir():
-        raise DatabaseUnusable(url, f"there is no folder {path.absolute().parent}; make it first")
-    return path.absolute()
-
-
 def _engine(path: Path) -> Engine:
-    connect_args = {"isolation_level": None, "timeout": BUSY_SECONDS, "check_same_thread": False}
-    engine = create_engine(f"sqlite:///{path}", connect_args=connect_args, pool_size=8, max_overflow=16)
+    def connect() -> sqlite3.Connection:
+        address = f"{path.as_uri()}?mode=rw"  # never makes the file
+        return sqlite3.connect(address, BUSY_SECONDS, isolation_level=None, check_same_thread=False, uri=True)
+
+    engine = create_engine("sqlite://", creator=connect, poolclass=QueuePool, pool_size=8, max_overflow=16)
     event.listen(engine, "connect", _set_up)
     event.listen(engine, "begin", _begin)
     return engine

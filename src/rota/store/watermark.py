@@ -21,8 +21,16 @@ def advance(connection: Connection, moves: Sequence[Move], now: datetime) -> lis
         fired = fires.between(connection, [(m.before.id, m.before.next_run_at, now) for m in passing])
         missed = [_missed(move, fired.get(move.before.id, ()), now) for move in passing]
         misses.record(connection, missed)
+    if back := [move.before.id for move in moves if _goes_back(move)]:
+        misses.cut_back(connection, back, now)
     schedules.progress(connection, (move.after for move in moves))
     return [miss for item in missed for miss in item.misses]
+
+
+def _goes_back(move: Move) -> bool:
+    """Whether an edit draws it back, to slots that may have been missed under a clock that was ahead."""
+    slot, to = move.before.next_run_at, move.after.next_run_at
+    return to is not None and (slot is None or to < slot)
 
 
 def _passes_over(move: Move, now: datetime) -> bool:

@@ -66,14 +66,22 @@ def listing(connection: Connection) -> list[WorkerRow]:
 
 _seen = select(clock.c.seen_at).where(clock.c.id == 1)
 _put = insert(clock).values(id=1, seen_at=_now)
-_set = _put.on_conflict_do_update(index_elements=[clock.c.id], set_={"seen_at": _put.excluded.seen_at})
+_newer = _put.on_conflict_do_update(
+    index_elements=[clock.c.id], set_={"seen_at": _put.excluded.seen_at}, where=clock.c.seen_at < _put.excluded.seen_at
+)
+_set_back = update(clock).values(seen_at=_now)
 
 
 def seen(connection: Connection) -> datetime | None:
-    """The newest instant that any worker has seen."""
+    """The newest instant that anyone has seen."""
     return connection.execute(_seen).scalar_one_or_none()
 
 
 def see(connection: Connection, now: datetime) -> None:
-    """Say that it is `now`, also where that is before what was seen."""
-    connection.execute(_set, {"now": now})
+    """Keep `now`, where it is the newest."""
+    connection.execute(_newer, {"now": now})
+
+
+def set_back(connection: Connection, now: datetime) -> None:
+    """Keep `now`, though later instants were seen: the clock that showed them was wrong."""
+    connection.execute(_set_back, {"now": now})

@@ -9,16 +9,17 @@ from datetime import datetime
 from sqlalchemy import Connection
 
 from rota.cadence import Cadence
+from rota.engine import fallback, firing
 from rota.errors import ScheduleOwned
 from rota.job import AnyJob
 from rota.schedule import Move, Registration, Schedule
-from rota.store import audit, jobs, queues, schedules, watermark
+from rota.store import audit, jobs, queues, schedules, watermark, workers
 from rota.store.audit import Author
 
 
 def register(
     connection: Connection, asked: Sequence[Registration], known: Iterable[AnyJob], author: Author, now: datetime
-) -> None:
+) -> list[object]:
     """Bring the rows of these schedules, of different ids, to what is asked for.
 
     A new one gets its first slot after `now`. A change of cadence or zone takes the first slot after `now`, in either
@@ -27,17 +28,26 @@ def register(
     Args:
         known: the jobs that they name; their rows and queues are brought up to date too.
 
+    Returns:
+        The events to tell once the transaction is over.
+
     Raises:
         ScheduleOwned: an id belongs to another source. Nothing is written.
     """
+    told = fallback.heed(connection, now)
     present = list(known)
     jobs.refresh(connection, present)
     queues.ensure(connection, {job.queue for job in present})
     rows = schedules.by_id(connection, (registration.id for registration in asked))
     for registration in asked:
         _check_owner(registration, rows.get(registration.id))
-    _insert(connection, [r for r in asked if r.id not in rows], author, now)
-    _change(connection, [(rows[r.id], r) for r in asked if r.id in rows], author, now)
+    written = _insert(connection, [r for r in asked if r.id not in rows], author, now)
+    edits = [edit for r in asked if r.id in rows and (edit := _edit(rows[r.id], r, now)) is not None]
+    if edits:
+        told += _change(connection, edits, author, now)
+    if written or edits:
+        workers.see(connection, now)
+    return told
 
 
 def _check_owner(asked: Registration, row: Schedule | None) -> None:
@@ -48,11 +58,13 @@ def _check_owner(asked: Registration, row: Schedule | None) -> None:
 # ---- new ones ------------------------------------------------------------------------------------------------------
 
 
-def _insert(connection: Connection, asked: Sequence[Registration], author: Author, now: datetime) -> None:
+def _insert(connection: Connection, asked: Sequence[Registration], author: Author, now: datetime) -> int:
     new = [_new(registration, now) for registration in asked]
     if new:
         schedules.add(connection, new)
-        _note(connection, "register", new, author, now)
+        audit.keep_versions(connection, author, new, now)
+        audit.record(connection, author, "register", new, now)
+    return len(new)
 
 
 def _new(asked: Registration, now: datetime) -> Schedule:
@@ -97,20 +109,16 @@ def _new(asked: Registration, now: datetime) -> Schedule:
 # ---- changed ones --------------------------------------------------------------------------------------------------
 
 
-def _change(
-    connection: Connection, pairs: Sequence[tuple[Schedule, Registration]], author: Author, now: datetime
-) -> None:
+def _change(connection: Connection, edits: Sequence[Move], author: Author, now: datetime) -> list[object]:
     """Write those that differ; the slots that an edit leaves behind are misses of the spec that was in force."""
-    moves = [move for row, asked in pairs if (move := _edit(row, asked, now)) is not None]
-    if not moves:
-        return
-    watermark.advance(connection, moves, now)
-    edited = [move.after for move in moves]
+    missed = watermark.advance(connection, edits, now)
+    edited = [edit.after for edit in edits]
     schedules.respecify(connection, edited)
-    bumped = [move.after for move in moves if move.after.version != move.before.version]
+    bumped = [edit.after for edit in edits if edit.after.version != edit.before.version]
     if bumped:
         audit.keep_versions(connection, author, bumped, now)
     audit.record(connection, author, "register", edited, now)
+    return [firing.told_missed(miss) for miss in missed]
 
 
 def _edit(row: Schedule, asked: Registration, now: datetime) -> Move | None:
@@ -165,8 +173,3 @@ def _slot_for(row: Schedule, recadenced: bool, cadence: Cadence, now: datetime) 
 
 def _differs(row: Schedule, wanted: Schedule, names: Iterable[str]) -> bool:
     return any(getattr(row, name) != getattr(wanted, name) for name in names)
-
-
-def _note(connection: Connection, verb: str, new: Sequence[Schedule], author: Author, now: datetime) -> None:
-    audit.keep_versions(connection, author, new, now)
-    audit.record(connection, author, verb, new, now)

@@ -123,7 +123,8 @@ class ScheduleVerbs(Opening):
             ScheduleNotFound: no schedule has that id.
         """
         with self._writing() as connection:
-            steer.resume(connection, schedule_id, self.author, self._now())
+            told = steer.resume(connection, schedule_id, self.author, self._now())
+        self._tell(told)
 
     def trigger(self, schedule_id: str, *, slot: datetime | None = None) -> Run:
         """Fire the pending slot now, paused or not; the scanner will not fire it again.
@@ -165,7 +166,8 @@ class ScheduleVerbs(Opening):
 
     def _register(self, asked: Registration, job: AnyJob) -> None:
         with self._writing() as connection:
-            register.register(connection, [asked], [job], self.author, self._now())
+            told = register.register(connection, [asked], [job], self.author, self._now())
+        self._tell(told)
 
 
 def _cadence(cadence: str | Cadence, tz: str | None) -> Cadence:

@@ -7,7 +7,7 @@ from datetime import datetime
 
 from sqlalchemy import Connection
 
-from rota.engine import firing
+from rota.engine import fallback, firing
 from rota.errors import JobDisabled, JobNotRegistered, RunNotFound, ScheduleFinished, ScheduleNotFound, ScheduleRetired
 from rota.run import Run
 from rota.schedule import Move, Schedule
@@ -30,8 +30,8 @@ def pause(connection: Connection, schedule_id: str, author: Author, now: datetim
     audit.record(connection, author, "pause", [paused], now)
 
 
-def resume(connection: Connection, schedule_id: str, author: Author, now: datetime) -> None:
-    """Let a paused schedule fire again, from its first slot after `now`: no backlog.
+def resume(connection: Connection, schedule_id: str, author: Author, now: datetime) -> list[object]:
+    """Let a paused schedule fire again, from its first slot after `now`: no backlog. Returns the events to tell.
 
     The slots that came due meanwhile are misses: late until it was paused, paused after that. One that is not paused
     is left alone, so that a due slot is not lost.
@@ -39,14 +39,16 @@ def resume(connection: Connection, schedule_id: str, author: Author, now: dateti
     Raises:
         ScheduleNotFound: no schedule has that id.
     """
+    told = fallback.note(connection, now)
     schedule = _locked(connection, schedule_id).schedule
     if schedule.enabled:
-        return
+        return told
     slot = schedule.cadence.next_after(now) if schedule.is_due(now) else schedule.next_run_at
     resumed = replace(schedule, enabled=True, paused_at=None, paused_by=None, next_run_at=slot, updated_at=now)
-    watermark.advance(connection, [Move(schedule, resumed, "late")], now)
+    missed = watermark.advance(connection, [Move(schedule, resumed, "late")], now)
     schedules.steer(connection, [resumed])
     audit.record(connection, author, "resume", [resumed], now)
+    return [*told, *map(firing.told_missed, missed)]
 
 
 def trigger(
@@ -62,6 +64,7 @@ def trigger(
         ScheduleNotFound, ScheduleRetired, ScheduleFinished: there is nothing to fire.
         JobDisabled: an operator has switched its job off.
     """
+    told = fallback.note(connection, now)
     due = _locked(connection, schedule_id)
     if due.schedule.retired:
         raise ScheduleRetired(schedule_id)
@@ -73,9 +76,10 @@ def trigger(
         if wanted is None:
             continue
         if (run_id := fires.run_of(connection, schedule_id, wanted)) is not None:
-            return _run(connection, run_id), []
+            return _run(connection, run_id), told
         if due.schedule.next_run_at == wanted:
-            return _fire(connection, due, wanted, author, now)
+            run, fired = _fire(connection, due, wanted, author, now)
+            return run, [*told, *fired]
     raise ScheduleFinished(schedule_id)
 
 

@@ -34,7 +34,8 @@ class Transaction(Verbs):
             return
         gathered, self._asked = list(self._asked.values()), {}
         known = {job.name: job for _, job in gathered}
-        register(self._connection, [asked for asked, _ in gathered], known.values(), self.author, self._clock.now())
+        asked = [registration for registration, _ in gathered]
+        self._told += register(self._connection, asked, known.values(), self.author, self._clock.now())
 
     def committed(self) -> None:
         """Tell what happened in it, now that it has."""
