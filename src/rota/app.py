@@ -23,6 +23,7 @@ from rota.store import Store, open_store
 from rota.store.audit import Author
 from rota.verbs import Verbs
 from rota.verbs.transaction import Transaction, Within
+from rota.verbs.upkeep import schedule_pruning
 
 E = TypeVar("E")
 Started = TypeVar("Started", bound=Callable[[], object])
@@ -34,6 +35,8 @@ class Home:
 
     store: Store
     clock: Clock
+    upkeep: bool = True
+    """Whether a worker sees to it that old history is forgotten; a test's throw-away database keeps all."""
 
 
 class App(Verbs):
@@ -113,10 +116,10 @@ class App(Verbs):
 
     # ---- running ---------------------------------------------------------------------------------------------------
 
-    def on_start(self, register: Started, /) -> Started:
+    def on_start(self, call: Started, /) -> Started:
         """Call the decorated function whenever a worker starts, in `app.start()` and `rota worker`; not on import."""
-        self._starters.append(register)
-        return register
+        self._starters.append(call)
+        return call
 
     def on(self, kind: type[E], listener: Callable[[E], None]) -> None:
         """Call `listener` with each event of this kind, on the thread in which it happens."""
@@ -156,9 +159,11 @@ class App(Verbs):
 
     def worker(self, options: WorkerOptions) -> Worker:
         """A worker of this app, registered but not started, after what `on_start` asks for."""
-        for register in self._starters:
-            register()
+        for call in self._starters:
+            call()
         home = self.home()
+        if home.upkeep:
+            schedule_pruning(home.store, home.clock, self.jobs)
         return Worker(home.store, home.clock, self, __version__, options)
 
     def emit(self, event: object) -> None:

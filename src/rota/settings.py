@@ -6,14 +6,22 @@ import os
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import timedelta
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from rota.errors import SettingInvalid
+from rota import duration
+from rota.errors import DurationInvalid, SettingInvalid
 
 Environment = Literal["production", "staging", "local", "testing"]
 
-_VARIABLES = {"app": "ROTA_APP", "database_url": "ROTA_DATABASE_URL", "env": "ROTA_ENV"}
+_VARIABLES = {
+    "app": "ROTA_APP",
+    "database_url": "ROTA_DATABASE_URL",
+    "env": "ROTA_ENV",
+    "keep_runs": "ROTA_KEEP_RUNS",
+    "keep_fires": "ROTA_KEEP_FIRES",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,11 +32,15 @@ class Settings:
         app: where the app is, `module:attribute`.
         database_url: its database.
         env: `production` unless said otherwise.
+        keep_runs: for how long runs are kept once they ended, as `168h`.
+        keep_fires: for how long fires and misses are kept, by their slot.
     """
 
     app: str | None = None
     database_url: str = "sqlite:///rota.db"
     env: Environment = "production"
+    keep_runs: timedelta = timedelta(days=7)
+    keep_fires: timedelta = timedelta(days=400)
 
     @classmethod
     def load(
@@ -45,11 +57,21 @@ class Settings:
         found = _from_file((folder or Path.cwd()) / "pyproject.toml")
         found |= _from_environment(os.environ if environ is None else environ)
         found |= {key: value for key, value in (given or {}).items() if value is not None}
+        for key in ("keep_runs", "keep_fires"):
+            if key in found:
+                found[key] = _duration(key, found[key])
         return cls(**found)
 
     def __post_init__(self) -> None:
         if self.env not in get_args(Environment):
             raise SettingInvalid("env", self.env, f"give one of {', '.join(get_args(Environment))}")
+
+
+def _duration(key: str, text: object) -> timedelta:
+    try:
+        return duration.parse(text)  # type: ignore[arg-type]
+    except DurationInvalid as error:
+        raise SettingInvalid(key, text, f"give a length of time such as '168h' ({error})") from error
 
 
 def _from_file(path: Path) -> dict[str, Any]:

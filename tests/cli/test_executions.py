@@ -16,12 +16,13 @@ def test_the_jobs_with_their_terms(shop: Terminal) -> None:
 
     assert [line.split() for line in lines] == [
         ["APP", "JOB", "STATUS", "SOURCE", "QUEUE", "TIMEOUT", "LABEL"],
+        ["rota", "rota/prune", "active", "system", "default", "-", "-"],
         ["sales", "sales/report", "active", "code", "default", "1m30s", "The", "sales", "report"],
         ["-", "till", "disabled", "code", "default", "-", "-"],
         ["-", "wait", "retired", "code", "slow", "-", "-"],
     ]
     rows = json.loads(shop.rota("job", "list", "--json").stdout)
-    assert (rows[0]["name"], rows[0]["status"], rows[0]["timeout"]) == ("sales/report", "active", 90.0)
+    assert (rows[1]["name"], rows[1]["status"], rows[1]["timeout"]) == ("sales/report", "active", 90.0)
 
 
 def test_the_executions_the_newest_first(shop: Terminal) -> None:

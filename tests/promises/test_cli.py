@@ -20,7 +20,8 @@ def shop(tmp_path: Path) -> Terminal:
 def state(shop: Terminal) -> tuple[object, ...]:
     """What pause, resume and trigger may change."""
     (row,) = shop.sql(
-        "select enabled, paused_at is not null, next_run_at, last_run_at, last_run_id from rota_schedules"
+        "select enabled, paused_at is not null, next_run_at, last_run_at, last_run_id from rota_schedules "
+        "where id = 'daily-report'"
     )
     fires = shop.sql("select scheduled_for, run_id, origin from rota_schedule_fires")
     runs = shop.sql("select id, job, state, scheduled_for from rota_runs")
@@ -69,9 +70,11 @@ def test_c68_stats_prints_how_many_schedules_are_failing(shop: Terminal) -> None
 
 
 def test_c72_schedules_lists_the_last_error(shop: Terminal) -> None:
-    shop.sql("update rota_schedules set last_error = 'no room in the attic'")
+    shop.sql(
+        "update rota_schedules set last_error = 'no room in the attic', next_run_at = '2026-01-01T00:00:00.000000Z'"
+    )
 
-    heading, row = shop.run("schedules").stdout.splitlines()
+    heading, row, _ = shop.run("schedules").stdout.splitlines()
 
     assert heading.split()[-1] == "LAST_ERROR"
     assert row[heading.index("LAST_ERROR") :] == "no room in the attic"

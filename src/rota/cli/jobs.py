@@ -8,11 +8,11 @@ from rota.cli.asked import Asked, as_json, wherever
 from rota.cli.lazy import LazyGroup
 from rota.cli.opening import looking
 from rota.cli.tables import decoded, print_json, table
+from rota.engine import pruner
 from rota.store import jobs
 from rota.store.jobs import JobRow
 
 COLUMNS = ("APP", "JOB", "STATUS", "SOURCE", "QUEUE", "TIMEOUT", "LABEL")
-SOURCE = "code"  # where every job comes from as yet
 
 
 @click.group(
@@ -36,13 +36,17 @@ def list_jobs(asked: Asked, json: bool) -> None:
     with looking(asked) as app, app.home().store.read() as connection:
         found = jobs.listing(connection)
     if json:
-        print_json([decoded(row) | {"status": _status(row), "source": SOURCE} for row in found])
+        print_json([decoded(row) | {"status": _status(row), "source": _source(row)} for row in found])
     else:
         table(COLUMNS, map(_row, found))
 
 
 def _row(row: JobRow) -> tuple[object, ...]:
-    return row.app, row.name, _status(row), SOURCE, row.queue, row.timeout, row.label
+    return row.app, row.name, _status(row), _source(row), row.queue, row.timeout, row.label
+
+
+def _source(row: JobRow) -> str:
+    return "system" if row.name == pruner.NAME else "code"
 
 
 def _status(row: JobRow) -> str:

@@ -12,8 +12,6 @@ from rota.store import Store, history
 
 NAME = "rota/prune"
 CADENCE = "23 * * * *"
-KEEP_RUNS = timedelta(days=7)
-KEEP_FIRES = timedelta(days=400)  # fires and misses; a fire's key keeps its slot from firing again
 BATCH = 1000  # rows a transaction
 
 Forget = Callable[[Connection, datetime, int], int]

@@ -51,7 +51,7 @@ class Harness:
         folder = Path(self._exit.enter_context(tempfile.TemporaryDirectory(prefix="rota-")))
         self._store = open_store(f"sqlite:///{folder / 'rota.db'}", self.clock.now())
         self._exit.callback(self._store.close)
-        self._exit.enter_context(self.app.housed(Home(self._store, self.clock)))
+        self._exit.enter_context(self.app.housed(Home(self._store, self.clock, upkeep=False)))
         return self
 
     def __exit__(
