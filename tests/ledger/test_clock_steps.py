@@ -38,8 +38,6 @@ class Watched:
     spec: Spec
     text: Text
     since: datetime
-    astray: bool = False
-    """Whether it may lie far ahead: it was paused when the clock fell back, or was moved when no worker looked."""
     versions: list[Spec] = field(default_factory=list)
 
 
@@ -63,8 +61,9 @@ class ClockMachine(Counted):
         if former is not None and former.text == text:
             return
         versions = [spec] if former is None else [*former.versions, spec]
-        self.watched[schedule_id] = Watched(schedule_id, spec, text, self.now, self.unseen(), versions)
-        self.app.schedule(self.job, text.text, id=schedule_id, tz=text.tz)
+        self.watched[schedule_id] = Watched(schedule_id, spec, text, self.now, versions)
+        with self.noticing(beats=False):
+            self.app.schedule(self.job, text.text, id=schedule_id, tz=text.tz)
 
     def teardown(self) -> None:
         if hasattr(self, "exit"):
@@ -121,8 +120,8 @@ class ClockMachine(Counted):
     @rule(which=st.integers(0, 1), verb=st.sampled_from(["pause", "resume", "resume", "trigger"]))
     def steer(self, which: int, verb: str) -> None:
         watched = self.pick(which)
-        getattr(self.app, verb)(watched.id)
-        watched.astray |= self.unseen()
+        with self.noticing(beats=False):
+            getattr(self.app, verb)(watched.id)
 
     @rule(which=st.integers(0, 1), text=st.sampled_from(TEXTS))
     def edit(self, which: int, text: Text) -> None:
@@ -131,27 +130,23 @@ class ClockMachine(Counted):
     # ---- what must hold --------------------------------------------------------------------------------------------
 
     @contextmanager
-    def noticing(self) -> Iterator[None]:
-        """A pass; with a beat in it, it must notice that the clock fell back. What is paused it leaves alone."""
-        seen, due = self.seen(), self.clock.elapsed() - self.beaten >= BEAT.total_seconds()
-        paused = {row.id: self.state_of(row) for row in self.app.list() if not row.enabled}
+    def noticing(self, *, beats: bool = True) -> Iterator[None]:
+        """A pass, or a verb; with a beat in it, it must notice that the clock fell back."""
+        seen, due = self.seen(), beats and self.clock.elapsed() - self.beaten >= BEAT.total_seconds()
         self.fell_back.clear()
         yield
-        assert {row.id: self.state_of(row) for row in self.app.list() if not row.enabled} == paused
         if due:
             self.beaten = self.clock.elapsed()
             assert bool(self.fell_back) == (seen - self.now > TOLERANCE)
             assert self.now <= self.seen() <= self.now + TOLERANCE
         assert len(self.fell_back) <= (seen - self.now > TOLERANCE)
         for watched in self.watched.values() if self.fell_back else ():
-            self.drawn_back(watched, paused=watched.id in paused)
+            self.drawn_back(watched)
         self.counts.update(passes=1, fallbacks=len(self.fell_back))
 
-    def drawn_back(self, watched: Watched, *, paused: bool) -> None:
-        watched.astray = paused
-        if not paused:
-            watched.since = min(watched.since, self.now)
-            assert all(row.last_slot <= self.now for row in self.env.misses(watched.id))
+    def drawn_back(self, watched: Watched) -> None:
+        watched.since = min(watched.since, self.now)
+        assert all(row.last_slot <= self.now for row in self.env.misses(watched.id))
 
     @invariant()
     def no_silence(self) -> None:
@@ -159,7 +154,8 @@ class ClockMachine(Counted):
         for row in self.app.list() if hasattr(self, "exit") else ():
             watched = self.watched[row.id]
             following = watched.spec(max(self.now, self.seen()) + TOLERANCE)
-            assert watched.astray or (row.next_run_at is not None and row.next_run_at <= following)
+            assert row.next_run_at is not None
+            assert row.next_run_at <= following
 
     @invariant()
     def nothing_doubled_and_nothing_undecided(self) -> None:
@@ -199,13 +195,6 @@ class ClockMachine(Counted):
             seen = workers.seen(connection)
         assert seen is not None
         return seen
-
-    def unseen(self) -> bool:
-        """Whether no worker has seen the clock as far ahead as it is now: none can notice if it falls back."""
-        return self.now > self.seen() + TOLERANCE
-
-    def state_of(self, row: Schedule) -> object:
-        return row, self.env.fires(row.id), self.env.misses(row.id)
 
     def pick(self, which: int) -> Watched:
         known = list(self.watched.values())

@@ -133,7 +133,7 @@ def next_due(connection: Connection) -> datetime | None:
 _now = bindparam("now", type_=Instant())
 _ahead = (
     select(*_columns)
-    .where(_live, or_(schedules.c.next_run_at > _now, schedules.c.not_before > _now))
+    .where(or_(schedules.c.next_run_at > _now, schedules.c.not_before > _now))
     .where(schedules.c.id > bindparam("after"))
     .order_by(schedules.c.id)
     .limit(bindparam("limit"))

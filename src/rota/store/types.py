@@ -77,6 +77,6 @@ def keep_instants(metadata: MetaData) -> None:
     for table in metadata.tables.values():
         for column in [column for column in table.columns if isinstance(column.type, Instant)]:
             seconds = f"substr({column.name}, 1, 19)"
-            real = f"strftime('%Y-%m-%dT%H:%M:%S', {seconds}) = {seconds}"
+            real = f"strftime('%Y-%m-%dT%H:%M:%S', {seconds}, '+0 days') is {seconds}"  # which rights 31 February
             rule = CheckConstraint(f"{column.name} glob '{digits}' and {real}", name=f"{column.name}_instant")
             table.append_constraint(rule.ddl_if(dialect="sqlite"))
