@@ -31,6 +31,11 @@ class Claim:
     started_at: datetime
     cancel_requested_at: datetime | None
 
+    @property
+    def token(self) -> tuple[int, int]:
+        """What tells this attempt of the run from every other."""
+        return self.id, self.attempt
+
     def delay(self) -> timedelta:
         """How long the next attempt waits after the failure that just came."""
         return retry_of(self.retry, self.max_attempts).delay(self.failures + 1)

@@ -87,6 +87,12 @@ class AnyJob:
             raise HandlerInvalid(self.name, "it needs an input, and none was given")
         return self.input.encode(given[0], "input")
 
+    def parse(self, text: str | None) -> str | None:
+        """The input of a run, given as the JSON text that a person typed; raises as `encode` does."""
+        if self.input is None or text is None:
+            return self.encode(() if text is None else (text,))
+        return self.input.parse(text, "input")
+
     def __repr__(self) -> str:
         return f"<{self.kind} {self.name!r}>"
 

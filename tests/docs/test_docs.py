@@ -66,6 +66,7 @@ NOT_RUN = {
     "make demo": "tests/docs/test_demo.py runs what it runs",
     "make test": "it is this",
     "pip install": "it would change the environment",
+    "rota job execution": "the page has no app; tests/cli/test_run_verbs.py runs them on one",
 }
 
 

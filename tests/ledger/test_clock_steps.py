@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -133,6 +133,7 @@ class ClockMachine(Counted):
     def noticing(self, *, beats: bool = True) -> Iterator[None]:
         """A pass, or a verb; with a beat in it, it must notice that the clock fell back."""
         seen, due = self.seen(), beats and self.clock.elapsed() - self.beaten >= BEAT.total_seconds()
+        paused = [row for row in self.app.list() if beats and not row.enabled]
         self.fell_back.clear()
         yield
         if due:
@@ -142,11 +143,20 @@ class ClockMachine(Counted):
         assert len(self.fell_back) <= (seen - self.now > TOLERANCE)
         for watched in self.watched.values() if self.fell_back else ():
             self.drawn_back(watched)
+        for row in paused:
+            assert self.app.get(row.id) == (self.at_its_true_time(row) if self.fell_back else row)
         self.counts.update(passes=1, fallbacks=len(self.fell_back))
 
     def drawn_back(self, watched: Watched) -> None:
         watched.since = min(watched.since, self.now)
         assert all(row.last_slot <= self.now for row in self.env.misses(watched.id))
+
+    def at_its_true_time(self, row: Schedule) -> Schedule:
+        """What a pass makes of a paused one after a fall: it is drawn back, and nothing else."""
+        first = self.watched[row.id].spec(self.now)
+        assert first is not None
+        assert row.next_run_at is not None
+        return replace(row, next_run_at=min(row.next_run_at, first))
 
     @invariant()
     def no_silence(self) -> None:

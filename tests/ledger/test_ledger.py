@@ -146,7 +146,7 @@ class LedgerMachine(Counted):
 
 
 TestLedger = LedgerMachine.TestCase
-TestLedger.settings = settings(QUICK, max_examples=80, stateful_step_count=30)
+TestLedger.settings = settings(QUICK, max_examples=100, stateful_step_count=30)
 
 
 @pytest.mark.soak

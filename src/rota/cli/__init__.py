@@ -18,6 +18,7 @@ COMMANDS = {
     "job": ("rota.cli.jobs:job", "List the jobs, and their executions."),
     "worker": ("rota.cli.worker:worker", "Fire what is due, and run it, until it is stopped."),
     "stats": ("rota.cli.stats:stats", "How the rota stands now."),
+    "check": ("rota.cli.checks:check_all", "Say what is wrong, with its remedy."),
     "next": ("rota.cli.time:next_slots", "What a cadence means, and when it comes next."),
     "db": ("rota.cli.database:db", "Make the database, or bring it up to date."),
 }

@@ -7,9 +7,10 @@ import click
 from rota.cli.asked import Asked, as_json, wherever
 from rota.cli.lazy import LazyGroup
 from rota.cli.opening import looking
-from rota.cli.tables import decoded, print_json, table
+from rota.cli.tables import decoded, fields_of, listing, print_json, table
 from rota.engine import pruner
-from rota.store import jobs
+from rota.errors import JobUnknown
+from rota.store import jobs, schedules
 from rota.store.jobs import JobRow
 
 COLUMNS = ("APP", "JOB", "STATUS", "SOURCE", "QUEUE", "TIMEOUT", "LABEL")
@@ -19,7 +20,8 @@ COLUMNS = ("APP", "JOB", "STATUS", "SOURCE", "QUEUE", "TIMEOUT", "LABEL")
     cls=LazyGroup,
     commands={
         "list": ("rota.cli.jobs:list_jobs", "The jobs, by name."),
-        "execution": ("rota.cli.runs:execution", "List the executions of jobs, or show one."),
+        "show": ("rota.cli.jobs:show", "Everything about one job."),
+        "execution": ("rota.cli.runs:execution", "List the executions of jobs; show, run, cancel or retry one."),
     },
     aliases={"exec": "execution"},
 )
@@ -53,3 +55,24 @@ def _status(row: JobRow) -> str:
     if row.retired:
         return "retired"
     return "active" if row.enabled else "disabled"
+
+
+# ---- one -----------------------------------------------------------------------------------------------------------
+
+
+@click.command()
+@click.argument("name", metavar="JOB")
+@as_json
+@wherever
+@click.pass_obj
+def show(asked: Asked, name: str, json: bool) -> None:
+    """Everything about one job: its terms, and the schedules that start it."""
+    with looking(asked) as app, app.home().store.read() as connection:
+        row = jobs.get(connection, name)
+        ids = [schedule.id for schedule in schedules.listing(connection) if schedule.job == name]
+    if row is None:
+        raise JobUnknown(name)
+    if json:
+        print_json(decoded(row) | {"status": _status(row), "source": _source(row), "schedules": ids})
+    else:
+        listing(fields_of(row) | {"status": _status(row), "schedules": ", ".join(ids)})

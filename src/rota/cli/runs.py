@@ -24,6 +24,9 @@ LOG_COLUMNS = ("AT", "ATTEMPT", "LEVEL", "LOGGER", "MESSAGE")
     commands={
         "list": ("rota.cli.runs:list_runs", "The executions, the newest first."),
         "show": ("rota.cli.runs:show", "Everything about one execution."),
+        "run": ("rota.cli.executions:run", "Make one run of a job."),
+        "cancel": ("rota.cli.executions:cancel", "End a run that is not wanted."),
+        "retry": ("rota.cli.executions:retry", "Make a failed run anew."),
     },
 )
 def execution() -> None:

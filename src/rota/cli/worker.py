@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import logging
-import os
 import signal
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from datetime import timedelta
-from queue import SimpleQueue
 from threading import Thread
 from time import gmtime
-from types import FrameType
 
 import click
 
@@ -20,9 +16,12 @@ from rota import duration
 from rota.app import App
 from rota.cli.asked import Asked, wherever
 from rota.cli.opening import working
+from rota.cli.processes import end_with_supervisor, supervise
+from rota.cli.signals import End, Ends, heard
 from rota.cli.tables import printable
 from rota.engine.worker import Worker, WorkerOptions
 from rota.errors import DurationInvalid, QueueUnknown
+from rota.events import HandlerStuck
 from rota.settings import Settings
 
 
@@ -44,6 +43,8 @@ def _at_least(least: timedelta) -> Callable[[click.Context, click.Parameter, str
 @click.command()
 @click.option("--once", is_flag=True, help="Check what is due, run one batch, and exit.")
 @click.option("--queue", "queues", metavar="NAME", multiple=True, help="Run only this queue's; may be repeated.")
+@click.option("--processes", type=click.IntRange(min=1), help="This many workers, started again where one ends.")
+@click.option("--supervised", is_flag=True, hidden=True)
 @click.option("--concurrency", type=click.IntRange(min=1), help="How many at a time; else as the queues say.")
 @click.option(
     "--poll-interval",
@@ -68,6 +69,8 @@ def worker(
     asked: Asked,
     once: bool,
     queues: tuple[str, ...],
+    processes: int | None,
+    supervised: bool,
     concurrency: int | None,
     poll_interval: timedelta,
     poll_only: bool,
@@ -84,24 +87,32 @@ def worker(
         poll_only=poll_only,
         shutdown_timeout=shutdown_timeout,
     )
-    with working(asked) as app, _signals() as ends:
+    if once and processes is not None:
+        raise click.UsageError("give --once or --processes, one of the two")
+    with heard() as ends:
         _log_to_stderr(asked)
-        (_work_once if once else _work)(_registered(app, options), ends, shutdown_timeout)
+        if processes is not None:
+            _check(asked, options)
+            supervise(asked, processes, options, ends)
+            return
+        if supervised:
+            end_with_supervisor(ends)
+        with working(asked) as app:
+            app.on(HandlerStuck, lambda event: ends.put(_stuck(event)))
+            (_work_once if once else _work)(_registered(app, options), ends, shutdown_timeout)
 
 
-End = signal.Signals | int | Exception
-"""Why the main thread stops waiting: a signal, a batch that is done (how many), or what went wrong with it."""
-
-
-def _work(working: Worker, ends: SimpleQueue[End], patience: timedelta) -> None:
+def _work(working: Worker, ends: Ends, patience: timedelta) -> None:
     working.start()
-    end = ends.get()
+    end = ends.wait()
     _stop(working, end, patience)
+    if isinstance(end, Exception):
+        raise end
 
 
-def _work_once(working: Worker, ends: SimpleQueue[End], patience: timedelta) -> None:
+def _work_once(working: Worker, ends: Ends, patience: timedelta) -> None:
     Thread(target=_batch, args=(working, ends), name="rota-once", daemon=True).start()
-    end = ends.get()
+    end = ends.wait()
     _stop(working, end, patience)
     if isinstance(end, Exception):
         raise end
@@ -109,11 +120,17 @@ def _work_once(working: Worker, ends: SimpleQueue[End], patience: timedelta) -> 
         click.echo(f"processed {end} executions")
 
 
-def _batch(working: Worker, ends: SimpleQueue[End]) -> None:
+def _batch(working: Worker, ends: Ends) -> None:
     try:
         ends.put(working.once())
     except Exception as error:  # noqa: BLE001 - the main thread raises it again
         ends.put(error)
+
+
+def _stuck(event: HandlerStuck) -> click.ClickException:
+    """A thread cannot be ended, but its process can: whoever supervises it starts another one."""
+    what = f"the handler of run {event.run_id} ({event.job}) does not return"
+    return click.ClickException(f"{what}; this process ends, so that another can take its place")
 
 
 def _stop(working: Worker, end: End, patience: timedelta) -> None:
@@ -127,6 +144,12 @@ def _stop(working: Worker, end: End, patience: timedelta) -> None:
 
 
 # ---- the start -----------------------------------------------------------------------------------------------------
+
+
+def _check(asked: Asked, options: WorkerOptions) -> None:
+    """What would fail in every process, and again and again, fails here once."""
+    with working(asked) as app:
+        _registered(app, options).stop()
 
 
 def _registered(app: App, options: WorkerOptions) -> Worker:
@@ -164,33 +187,3 @@ class _Line(logging.Formatter):
     """A line of the log; its time is UTC, as everywhere."""
 
     converter = staticmethod(gmtime)
-
-
-# ---- signals -------------------------------------------------------------------------------------------------------
-
-
-@contextmanager
-def _signals() -> Iterator[SimpleQueue[End]]:
-    """Where SIGTERM and SIGINT arrive, without a thread that polls; a second one ends the process at once."""
-    heard = _Heard()
-    former = {number: signal.signal(number, heard) for number in (signal.SIGTERM, signal.SIGINT)}
-    try:
-        yield heard.ends
-    finally:
-        for number, handler in former.items():
-            signal.signal(number, handler)
-
-
-class _Heard:
-    """A handler may come in the middle of anything, so it takes no lock: SimpleQueue.put is made for that."""
-
-    def __init__(self) -> None:
-        self.ends: SimpleQueue[End] = SimpleQueue()
-        self._stopping = False
-
-    def __call__(self, number: int, _: FrameType | None) -> None:
-        if self._stopping:
-            os.write(2, b"rota: ended at once; what ran is given back when its lease has run out\n")
-            os._exit(1)
-        self._stopping = True
-        self.ends.put(signal.Signals(number))

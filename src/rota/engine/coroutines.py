@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine
+from contextvars import Context
 from threading import Lock, Thread
 from typing import Any
 
@@ -19,7 +20,8 @@ class Coroutines:
         self._thread: Thread | None = None
 
     def start(self, coroutine: Coroutine[Any, Any, None]) -> None:
-        asyncio.run_coroutine_threadsafe(coroutine, self._running())
+        """Run it as a task, which sees nothing of the caller's context."""
+        Context().run(asyncio.run_coroutine_threadsafe, coroutine, self._running())
 
     def call(self, function: Callable[..., object], *arguments: object) -> None:
         """Call a plain function on the loop's thread."""

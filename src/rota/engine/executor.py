@@ -52,6 +52,8 @@ class Executor:
 
     def check_deadlines(self) -> float:
         """Tell the handlers whose time is up; returns the seconds until that is so for the next one."""
+        for call, seconds in self._invoker.newly_stuck():
+            self._app.emit(events.HandlerStuck(call.claim.id, call.claim.job, seconds))
         return self._invoker.check_deadlines()
 
     def round(self, worker: str, queues: Sequence[str]) -> int:
@@ -155,10 +157,10 @@ class Executor:
         if not settlements:
             return []
         mine = runs.settle(connection, worker, settlements, now)
-        lines = [line for s in settlements if s.claim.id in mine for line in self._lines_of(s.claim)]
+        lines = [line for s in settlements if s.claim.token in mine for line in self._lines_of(s.claim)]
         if lines:
             logs.keep(connection, lines)
-        return [_told(s, s.claim.id in mine) for s in settlements]
+        return [_told(s, s.claim.token in mine) for s in settlements]
 
     def _settle_apart(self, worker: str) -> None:
         """The database refused the batch: write each outcome alone, and the refused one as its run's failure."""

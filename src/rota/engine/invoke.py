@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import traceback
 from collections.abc import Callable
-from contextvars import copy_context
+from contextvars import Context
 from dataclasses import dataclass, field
 from queue import SimpleQueue
 from threading import Event, Lock, Thread
@@ -25,6 +25,7 @@ Done = Callable[[Claim, Outcome], None]
 
 UNSTARTED = "its worker was stopped before it started"
 UNWANTED = Failed("cancelled before it started", final=True)
+STUCK = 60.0  # seconds past its time, after which a thread is taken to be stuck for good
 ERROR_LIMIT = 32_000  # characters of a traceback that are kept: its end, which names the error
 
 
@@ -48,7 +49,8 @@ class Invoker:
         self._threads, self._idle, self._queued = 0, 0, 0
         self._coroutines = Coroutines()
         self._stop = Event()
-        self._deadlines: dict[Event, float] = {}
+        self._deadlines: dict[Event, tuple[float, Call]] = {}
+        self._stuck: set[Event] = set()
         self._tasks: dict[Event, asyncio.Task[None] | None] = {}
         self.seconds = 0.0
         """How long a handler takes, averaged over the last ones."""
@@ -81,12 +83,24 @@ class Invoker:
     def check_deadlines(self) -> float:
         """Set `cancelled` for the handlers whose time is up; returns the seconds until that is so for the next one."""
         now, following = self._clock.elapsed(), float("inf")
-        for cancel, deadline in list(self._deadlines.items()):
-            if deadline <= now:
-                cancel.set()
-            else:
+        for deadline, call in list(self._deadlines.values()):
+            if deadline > now:
                 following = min(following, deadline - now)
+            else:
+                call.cancel.set()
+                following = min(following, max(1.0, deadline + STUCK - now))
         return following
+
+    def newly_stuck(self) -> list[tuple[Call, float]]:
+        """The calls whose time was up a minute ago and that have not come back, each told once, and for how long."""
+        now = self._clock.elapsed()
+        stuck = [
+            (call, now - deadline)
+            for deadline, call in list(self._deadlines.values())
+            if now - deadline >= STUCK and call.cancel not in self._stuck
+        ]
+        self._stuck |= {call.cancel for call, _ in stuck}
+        return stuck
 
     def stop(self) -> None:
         """Start no more; those that wait come back as lost, those that run are told."""
@@ -125,12 +139,13 @@ class Invoker:
             return given
         started = self._clock.elapsed()
         if call.claim.timeout is not None:
-            self._deadlines[call.cancel] = started + call.claim.timeout.total_seconds()
+            self._deadlines[call.cancel] = started + call.claim.timeout.total_seconds(), call
         try:
-            outcome = _succeeded(call.job, copy_context().run(self._enter_and_call, call, given))
+            outcome = _succeeded(call.job, Context().run(self._enter_and_call, call, given))
         except BaseException as error:  # noqa: BLE001 - whatever a handler raises is its run's failure
             outcome = _failed(error)
         self._deadlines.pop(call.cancel, None)
+        self._stuck.discard(call.cancel)
         return self._timed(call, outcome, self._clock.elapsed() - started)
 
     def _enter_and_call(self, call: Call, given: tuple[Any, ...]) -> Any:
@@ -144,7 +159,7 @@ class Invoker:
         return outcome if timeout is None or seconds <= timeout.total_seconds() else _timeout(call)
 
     def _measure(self, seconds: float) -> None:
-        self.seconds += (seconds - self.seconds) * 0.1
+        self.seconds += (seconds - self.seconds) * (0.1 if self.seconds else 1.0)
 
     # ---- the event loop --------------------------------------------------------------------------------------------
 
@@ -196,6 +211,8 @@ def _input(call: Call) -> tuple[Any, ...] | Failed:
         return (codec.decode("null" if text is None else text),)
     except PayloadError as error:
         return Failed(readable(str(error)), final=True)
+    except BaseException as error:  # noqa: BLE001 - a type may run code of the reader's own, such as __post_init__
+        return _failed(error)
 
 
 def _succeeded(job: AnyJob, result: object) -> Outcome:

@@ -45,10 +45,14 @@ class Supervisor:
 
     def kill(self) -> None:
         """End all of them at once."""
-        self._stopping.set()
-        self._signal(signal.SIGKILL)
+        self.signal_kill()
         for thread in self._threads:
             thread.join()
+
+    def signal_kill(self) -> None:
+        """As `kill`, without waiting for them: for a signal handler."""
+        self._stopping.set()
+        self._signal(signal.SIGKILL)
 
     def _keep(self, place: int) -> None:
         """Start the process of one place, again and again."""
@@ -64,7 +68,9 @@ class Supervisor:
             self._clock.wait(self._stopping, seconds)
 
     def _run(self, place: int) -> int:
-        with subprocess.Popen(self._command) as process:  # noqa: S603 - the command is our own
+        # The pipe closes when the supervisor dies; in a session of its own, no Ctrl-C reaches it but through us.
+        pipe = subprocess.PIPE
+        with subprocess.Popen(self._command, stdin=pipe, start_new_session=True) as process:  # noqa: S603 - our own
             self._running[place] = process
             if self._stopping.is_set():
                 process.terminate()

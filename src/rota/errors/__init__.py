@@ -2,7 +2,7 @@
 
 RotaError
 ├── TimeError (ValueError): CadenceInvalid, CadenceNeverComes, ZoneUnknown, DurationInvalid, InstantNaive
-├── JobError: HandlerInvalid, JobNameInvalid, JobNameTaken, JobNotRegistered, JobDisabled
+├── JobError: HandlerInvalid, JobNameInvalid, JobNameTaken, JobNotRegistered, JobUnknown, JobDisabled
 ├── PayloadError (ValueError): PayloadMismatch, PayloadNotJson, PayloadTooLarge
 ├── ScheduleError: ScheduleNotFound, ScheduleIdInvalid, ScheduleInvalid, ScheduleOwned, ScheduleRetired,
 │   ScheduleFinished, OverlapBlocked
@@ -16,7 +16,15 @@ RotaError
 from __future__ import annotations
 
 from rota.errors.base import RotaError, shown
-from rota.errors.jobs import HandlerInvalid, JobDisabled, JobError, JobNameInvalid, JobNameTaken, JobNotRegistered
+from rota.errors.jobs import (
+    HandlerInvalid,
+    JobDisabled,
+    JobError,
+    JobNameInvalid,
+    JobNameTaken,
+    JobNotRegistered,
+    JobUnknown,
+)
 from rota.errors.payloads import PayloadError, PayloadMismatch, PayloadNotJson, PayloadTooLarge
 from rota.errors.runs import NoCurrentRun, OptionInvalid, QueueUnknown, RunError, RunFinished, RunNotFailed, RunNotFound
 from rota.errors.schedules import (
@@ -61,6 +69,7 @@ __all__ = [
     "JobNameInvalid",
     "JobNameTaken",
     "JobNotRegistered",
+    "JobUnknown",
     "NoCurrentRun",
     "NotIdle",
     "OptionInvalid",

@@ -41,6 +41,15 @@ class JobNotRegistered(JobError, LookupError):
         )
 
 
+class JobUnknown(JobError, LookupError):
+    """No worker has ever said that it can run such a job."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(
+            f"no job has the name {shown(name)} (`rota job list` shows those that workers have said they run)"
+        )
+
+
 class JobDisabled(JobError):
     """A job that an operator has disabled."""
 

@@ -89,9 +89,12 @@ _spec_of = select(schedule_versions.c.spec).where(
 )
 
 
-def cadence_of(connection: Connection, schedule_id: str, version: int) -> Cadence:
-    """The cadence that was in force with this version of a schedule."""
-    spec = json.loads(connection.execute(_spec_of, {"id": schedule_id, "version": version}).scalar_one())
+def cadence_of(connection: Connection, schedule_id: str, version: int) -> Cadence | None:
+    """The cadence that was in force with this version of a schedule; None where no one kept it."""
+    text = connection.execute(_spec_of, {"id": schedule_id, "version": version}).scalar_one_or_none()
+    if text is None:
+        return None
+    spec = json.loads(text)
     anchor = None if spec["anchor"] is None else instant_of(spec["anchor"])
     return Cadence.parse(spec["cron_spec"], spec["location"], anchor)
 

@@ -96,10 +96,10 @@ def _adjacent(schedule: Schedule, last: Miss, following: Miss) -> bool:
 
 # ---- the watermark went back ------------------------------------------------------------------------------------
 
-_cut = batch(("id", Text()), name="cut")
+_whose = batch(("id", Text()), name="whose")
 _beyond = schedule_misses.c.last_slot > bindparam("now", type_=Instant())
-_reach = select(*_columns).join(_cut, schedule_misses.c.schedule_id == _cut.c.id).where(_beyond)
-_forget = delete(schedule_misses).where(schedule_misses.c.schedule_id.in_(select(_cut.c.id)), _beyond)
+_reach = select(*_columns).join(_whose, schedule_misses.c.schedule_id == _whose.c.id).where(_beyond)
+_forget = delete(schedule_misses).where(schedule_misses.c.schedule_id.in_(select(_whose.c.id)), _beyond)
 
 
 def cut_back(connection: Connection, ids: Iterable[str], now: datetime) -> None:
@@ -108,5 +108,11 @@ def cut_back(connection: Connection, ids: Iterable[str], now: datetime) -> None:
     reaching = [Miss(**row._mapping) for row in connection.execute(_reach, asked)]
     if reaching:
         connection.execute(_forget, asked)
-        kept = [miss for miss in reaching if miss.first_slot <= now]
-        _write(connection, [m.cut_after(now, audit.cadence_of(connection, m.schedule_id, m.version)) for m in kept])
+        _write(connection, [_cut(connection, miss, now) for miss in reaching if miss.first_slot <= now])
+
+
+def _cut(connection: Connection, miss: Miss, now: datetime) -> Miss:
+    cadence = audit.cadence_of(connection, miss.schedule_id, miss.version)
+    if cadence is None:  # the row was written by hand: only its first slot is known
+        return replace(miss, last_slot=miss.first_slot, slots=1)
+    return miss.cut_after(now, cadence)

@@ -178,7 +178,7 @@ _settle = (
         {runs.c[name]: _outcome.c[name] for name in ("state", "output", "error", "failures", "lost", "finished_at")}
         | {runs.c.run_after: func.coalesce(_outcome.c.run_after, runs.c.run_after), runs.c.locked_by: None}
     )
-    .returning(runs.c.id)
+    .returning(runs.c.id, runs.c.attempt)
 )
 _attempt = batch(
     ("run_id", RunId),
@@ -192,15 +192,19 @@ _attempt = batch(
 _keep_attempt = insert(run_attempts).from_select(list(_attempt.c.keys()), select(_attempt))
 
 
-def settle(connection: Connection, worker: str, settlements: Sequence[Settlement], now: datetime) -> set[int]:
-    """Write what became of these claims; returns the ids of the rows that were still this worker's."""
+def settle(
+    connection: Connection, worker: str, settlements: Sequence[Settlement], now: datetime
+) -> set[tuple[int, int]]:
+    """Write what became of these claims; returns the (id, attempt) of those that were still this worker's.
+
+    A run that was given back and claimed again may be in it twice: an old attempt, and the one that counts.
+    """
     written = rows(
         (s.claim.id, s.claim.attempt, s.state, s.output, s.error, s.failures, s.lost, s.run_after, s.finished_at)
         for s in settlements
     )
-    mine = {row.id for row in connection.execute(_settle, {"worker": worker, **written})}
-    kept = [s for s in settlements if s.kept_as is not None and s.claim.id in mine]
-    if kept:
+    mine = {(row.id, row.attempt) for row in connection.execute(_settle, {"worker": worker, **written})}
+    if kept := [s for s in settlements if s.kept_as is not None and s.claim.token in mine]:
         connection.execute(
             _keep_attempt,
             rows((s.claim.id, s.claim.attempt, worker, s.claim.started_at, now, s.kept_as, s.error) for s in kept),
@@ -235,6 +239,14 @@ _states = select(runs.c.id, runs.c.state).join(_asked, runs.c.id == _asked.c.id)
 def states(connection: Connection, ids: Iterable[int]) -> dict[int, State]:
     """The states of these runs; those that were pruned are not in it."""
     return {row.id: row.state for row in connection.execute(_states, rows((run_id,) for run_id in ids))}
+
+
+_oldest = select(runs.c.queue, func.min(runs.c.run_after, type_=Instant())).where(_is("queued")).group_by(runs.c.queue)
+
+
+def oldest_queued(connection: Connection) -> dict[str, datetime]:
+    """Since when the longest waiting queued run of each queue has been ready."""
+    return {row[0]: row[1] for row in connection.execute(_oldest)}
 
 
 def attempts_of(connection: Connection, run_id: int) -> list[dict[str, Any]]:

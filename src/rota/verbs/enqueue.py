@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
+from typing import Any
 
 from sqlalchemy import Connection
 
 from rota.claim import retry_text
-from rota.errors import InstantNaive, OptionInvalid
+from rota.errors import InstantNaive, JobUnknown, OptionInvalid
 from rota.job import AnyJob
+from rota.payload import Codec
 from rota.run import NewRun
 from rota.store import jobs, queues, runs
 
@@ -47,6 +49,45 @@ def new_run(
         idempotency_key=None if idempotency_key is None else checked_key(idempotency_key),
         actor=actor,
     )
+
+
+def new_run_by_name(
+    connection: Connection,
+    name: str,
+    job: AnyJob | None,
+    text: str | None,
+    key: str | None,
+    actor: str | None,
+    now: datetime,
+) -> NewRun:
+    """A run of the job that has a row of this name, `job` where this process has its code; checked as far as it can be.
+
+    Raises:
+        JobUnknown: no worker has ever had it.
+        PayloadError, HandlerInvalid, OptionInvalid: the input, or the key, cannot be meant.
+    """
+    row = jobs.get(connection, name)
+    if row is None:
+        raise JobUnknown(name)
+    return NewRun(
+        job=row.name,
+        kind=row.kind,
+        queue=row.queue,
+        input=_parsed(job, text),
+        max_attempts=row.max_attempts,
+        retry=row.retry,
+        timeout=row.timeout,
+        run_after=now,
+        created_at=now,
+        idempotency_key=None if key is None else checked_key(key),
+        actor=actor,
+    )
+
+
+def _parsed(job: AnyJob | None, text: str | None) -> str | None:
+    if job is not None:
+        return job.parse(text)
+    return None if text is None else Codec[Any](Any).parse(text)
 
 
 def enqueue(connection: Connection, new: Sequence[NewRun], known: Iterable[AnyJob]) -> list[int]:

@@ -71,10 +71,23 @@ class RunVerbs(Opening):
         )
         with self._writing() as connection:
             (run_id,) = enqueue.enqueue(connection, [new], [resolved])
-            run = runs.get(connection, run_id)
-        if run is None:
-            raise RunNotFound(run_id)
-        return run
+            return _found(runs.get(connection, run_id), run_id)
+
+    def enqueue_text(self, job_name: str, text: str | None, *, idempotency_key: str | None = None) -> Run:
+        """Make one run of a job by its name, its input as JSON text: what a command line has.
+
+        The job's code need not be in this process; then the input is checked when it runs.
+
+        Raises:
+            JobUnknown: no worker has ever had such a job.
+            PayloadError, HandlerInvalid: the input is no JSON, or not the job's.
+            OptionInvalid: the key cannot be one.
+        """
+        now, job = self._now(), self.jobs.get(job_name)
+        with self._writing() as connection:
+            new = enqueue.new_run_by_name(connection, job_name, job, text, idempotency_key, self.author.actor, now)
+            (run_id,) = runs.add(connection, [new])
+            return _found(runs.get(connection, run_id), run_id)
 
     def enqueue_many(
         self, job: Job[I, Any, Any], inputs: Iterable[I], /, *, run_after: datetime | None = None, priority: int = 0
@@ -118,3 +131,9 @@ class RunVerbs(Opening):
         """
         with self._writing() as connection:
             return cancel.retry(connection, run_id, idempotency_key, self.author, self._now())
+
+
+def _found(run: Run | None, run_id: int) -> Run:
+    if run is None:
+        raise RunNotFound(run_id)
+    return run
