@@ -20,7 +20,7 @@ MODULES = {
 FLOORS = [
     "clock duration errors",
     "fields cron offsets zone places payload settings",
-    "daylight interval cadence words job",
+    "daylight interval cadence words handler job",
     "workflow guard",
     "schedule fire miss run claim current",
     "events plan",

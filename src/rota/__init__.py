@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from rota import testing
+    from rota import errors, events, testing
     from rota.app import App
     from rota.cadence import Cadence
     from rota.current import CurrentRun, current_run
@@ -40,9 +40,12 @@ __all__ = [
     "Worker",
     "WorkerOptions",
     "current_run",
+    "errors",
+    "events",
     "testing",
 ]
 
+_MODULES = {"errors", "events", "testing"}
 _HOMES = {
     "App": "app",
     "Cadence": "cadence",
@@ -63,8 +66,8 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> Any:
-    if name == "testing":
-        return import_module("rota.testing")
+    if name in _MODULES:
+        return import_module(f"rota.{name}")
     if name not in _HOMES:
         raise AttributeError(f"module 'rota' has no attribute {name!r}")
     value = getattr(import_module(f"rota.{_HOMES[name]}"), name)

@@ -7,17 +7,18 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from threading import RLock
-from typing import TypeVar, cast
+from typing import Any, TypeVar, cast
 
 from sqlalchemy import Connection
 
 from rota import __version__, log
 from rota.clock import Clock, SystemClock
+from rota.engine import pruner
 from rota.engine.worker import Worker, WorkerOptions
 from rota.errors import AppRunning
 from rota.events import Events
+from rota.handler import with_parentheses
 from rota.job import ActionDecorator, Jobs, Retry, StepDecorator
-from rota.run import Run
 from rota.settings import Settings
 from rota.store import Store, open_store
 from rota.store.audit import Author
@@ -73,6 +74,8 @@ class App(Verbs):
 
     def step(
         self,
+        misplaced: None = None,
+        /,
         *,
         name: str | None = None,
         queue: str = "default",
@@ -94,12 +97,15 @@ class App(Verbs):
         Raises:
             HandlerInvalid, JobNameInvalid, JobNameTaken, OptionInvalid: it cannot be a job as asked.
         """
-        options = {"queue": queue, "timeout": timeout, "max_attempts": max_attempts, "retry": retry}
-        words = {"label": label, "description": description}
+        with_parentheses(misplaced)
+        options: dict[str, Any] = {"queue": queue, "timeout": timeout, "max_attempts": max_attempts, "retry": retry}
+        words: dict[str, Any] = {"label": label, "description": description}
         return cast(StepDecorator, lambda handler: self.jobs.add(handler, "step", name, **options, **words))
 
     def action(
         self,
+        misplaced: None = None,
+        /,
         *,
         name: str | None = None,
         queue: str = "default",
@@ -110,8 +116,9 @@ class App(Verbs):
         description: str | None = None,
     ) -> ActionDecorator:
         """Make a job of a function that returns nothing. Arguments and errors are those of `step`."""
-        options = {"queue": queue, "timeout": timeout, "max_attempts": max_attempts, "retry": retry}
-        words = {"label": label, "description": description}
+        with_parentheses(misplaced)
+        options: dict[str, Any] = {"queue": queue, "timeout": timeout, "max_attempts": max_attempts, "retry": retry}
+        words: dict[str, Any] = {"label": label, "description": description}
         return cast(ActionDecorator, lambda handler: self.jobs.add(handler, "action", name, **options, **words))
 
     # ---- running ---------------------------------------------------------------------------------------------------
@@ -163,8 +170,14 @@ class App(Verbs):
             call()
         home = self.home()
         if home.upkeep:
-            schedule_pruning(home.store, home.clock, self.jobs)
+            with home.store.begin() as connection:
+                told = schedule_pruning(connection, self.jobs, self._forget_old_history, home.clock.now())
+            self._tell(told)
         return Worker(home.store, home.clock, self, __version__, options)
+
+    def _forget_old_history(self) -> None:
+        home, settings = self.home(), Settings.load()
+        pruner.prune(home.store, home.clock, settings.keep_runs, settings.keep_fires)
 
     def emit(self, event: object) -> None:
         self.events.emit(event)
@@ -238,11 +251,6 @@ class App(Verbs):
         if home is not None:
             home.store.close()
 
-    def trigger(self, schedule_id: str, *, slot: datetime | None = None) -> Run:
-        if slot is None:
-            slot = self.get(schedule_id).next_run_at  # as the caller sees it: read before anyone waits for a lock
-        return super().trigger(schedule_id, slot=slot)
-
     def _now(self) -> datetime:
         return self.home().clock.now()
 
@@ -255,6 +263,9 @@ class App(Verbs):
     def _reading(self) -> Iterator[Connection]:
         with self.home().store.read() as connection:
             yield connection
+
+    def _seen_slot(self, schedule_id: str) -> datetime | None:
+        return self.get(schedule_id).next_run_at  # read before anyone waits for a lock
 
     def _tell(self, told: Sequence[object]) -> None:
         for event in told:

@@ -11,13 +11,13 @@ from typing import Literal
 from sqlalchemy import Connection
 
 from rota.cron import DESCRIPTORS
+from rota.engine import fallback
 from rota.errors import RotaError
 from rota.schedule import Schedule
-from rota.store import jobs, queues, runs, schedules, workers
+from rota.store import clock, jobs, queues, runs, schedules, workers
 from rota.store.jobs import JobRow
 
 LONG_WAIT = timedelta(hours=1)
-CLOCK_STEP = timedelta(seconds=60)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +121,7 @@ def _of_workers(connection: Connection, listed: list[Schedule], now: datetime) -
 
 
 def _of_clock(connection: Connection, now: datetime) -> Iterator[Problem]:
-    seen = workers.seen(connection)
-    if seen is not None and seen - now > CLOCK_STEP:
+    seen = clock.newest(connection)
+    if seen is not None and seen - now > fallback.TOLERANCE:
         text = f"it shows {now:%Y-%m-%dT%H:%M:%SZ}, and has shown {seen:%Y-%m-%dT%H:%M:%SZ}"
         yield Problem("warning", "clock", text, "set it right; the next pass of a worker draws the schedules back")

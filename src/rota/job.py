@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Coroutine, Iterator
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any, Generic, Literal, Protocol, TypeVar, overload
 
 from rota.errors import HandlerInvalid, JobNameInvalid, JobNameTaken, JobNotRegistered, OptionInvalid
-from rota.payload import Codec
+from rota.handler import is_async, place, signature
+from rota.payload import Codec, readable
 
 Kind = Literal["step", "action", "workflow", "command", "call"]
 
 I = TypeVar("I")  # noqa: E741 - input, output and what a plain call returns: the three letters of the public types
 O = TypeVar("O")  # noqa: E741
 R = TypeVar("R")
+
+
+LONGEST_DELAY = timedelta(days=3650)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +41,10 @@ class Retry:
     def __post_init__(self) -> None:
         if isinstance(self.attempts, bool) or not isinstance(self.attempts, int) or not 1 <= self.attempts <= 10_000:
             raise OptionInvalid("attempts", self.attempts, "give a whole number from 1 to 10000")
+        for name in ("initial_delay", "max_delay"):
+            delay = getattr(self, name)
+            if not isinstance(delay, timedelta) or delay > LONGEST_DELAY:
+                raise OptionInvalid(name, delay, f"give a timedelta of at most {LONGEST_DELAY.days} days")
         if self.initial_delay < timedelta(0):
             raise OptionInvalid("initial_delay", self.initial_delay, "a delay cannot be negative")
         if self.max_delay < self.initial_delay:
@@ -150,8 +157,10 @@ class Jobs:
         self._jobs: dict[str, AnyJob] = {}
         self.names: tuple[str, ...] = ()
 
-    def add(self, handler: Callable[..., Any], kind: Kind, name: str | None, **options: Any) -> Any:
-        """Make a job of `handler` and keep it.
+    def add(
+        self, handler: Callable[..., Any], kind: Kind, name: str | None, *, system: bool = False, **options: Any
+    ) -> Any:
+        """Make a job of `handler` and keep it; names that begin with `rota/` are for the system's own.
 
         Raises:
             HandlerInvalid: the handler takes more than one input, or its annotations cannot be read.
@@ -159,8 +168,10 @@ class Jobs:
             OptionInvalid: a queue, timeout or retry that makes no sense.
         """
         job = _job_of(handler, kind, name, **options)
+        if job.name.startswith("rota/") and not system:
+            raise JobNameInvalid(job.name, "names that begin with 'rota/' are for rota's own jobs")
         if (other := self._jobs.get(job.name)) is not None:
-            raise JobNameTaken(job.name, _place(other.handler), _place(handler))
+            raise JobNameTaken(job.name, place(other.handler), place(handler))
         self._jobs[job.name] = job
         self.names = tuple(sorted(self._jobs))
         return job
@@ -202,7 +213,7 @@ def _job_of(
     if not callable(handler):
         raise HandlerInvalid(repr(handler), "it is no function; decorators take parentheses, such as @app.step()")
     name = _checked_name(name if name is not None else getattr(handler, "__name__", ""))
-    parameter, returns = _signature(handler, name)
+    parameter, returns = signature(handler, name)
     made: type[Job[Any, Any, Any]] | type[Job0[Any, Any]] = Job0 if parameter is None else Job
     return made(
         name=name,
@@ -213,28 +224,10 @@ def _job_of(
         queue=_checked_queue(queue),
         timeout=_checked_timeout(timeout),
         retry=_retry_of(max_attempts, retry),
-        label=label,
-        description=description,
-        is_async=inspect.iscoroutinefunction(handler),
+        label=_checked_words("label", label),
+        description=_checked_words("description", description),
+        is_async=is_async(handler),
     )
-
-
-def _signature(handler: Callable[..., Any], name: str) -> tuple[inspect.Parameter | None, Any]:
-    """The one required parameter, if any, and the annotation of the result."""
-    if inspect.isgeneratorfunction(handler) or inspect.isasyncgenfunction(handler):
-        raise HandlerInvalid(name, "it is a generator; return a value instead of yielding some")
-    try:
-        signature = inspect.signature(handler, eval_str=True)
-    except (NameError, TypeError, AttributeError, SyntaxError) as error:
-        raise HandlerInvalid(name, f"its annotations cannot be read ({error}); define the types before it") from error
-    parameters = [p for p in signature.parameters.values() if p.default is p.empty]
-    starred = [p for p in parameters if p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD, p.KEYWORD_ONLY)]
-    if starred or len(signature.parameters) > 1:
-        raise HandlerInvalid(
-            name, f"it has the parameters {signature}, and a job takes one input: put them into one dataclass"
-        )
-    returns = Any if signature.return_annotation is signature.empty else signature.return_annotation
-    return (parameters[0] if parameters else None), returns
 
 
 def _checked_name(name: object) -> str:
@@ -259,14 +252,19 @@ def _checked_timeout(timeout: timedelta | None) -> timedelta | None:
     return timeout
 
 
+def _checked_words(name: str, text: str | None) -> str | None:
+    if text is not None and (not isinstance(text, str) or readable(text) != text):
+        raise OptionInvalid(name, text, "give a text without NUL and lone surrogates")
+    return text
+
+
 def _retry_of(max_attempts: int | None, retry: Retry | None) -> Retry:
     if retry is not None and max_attempts is not None:
         raise OptionInvalid("max_attempts", max_attempts, "it is short for retry=Retry(attempts): give one of the two")
     if retry is not None:
+        if not isinstance(retry, Retry):
+            raise OptionInvalid(
+                "retry", retry, "give a rota.Retry, such as Retry(3); for attempts alone, max_attempts=3"
+            )
         return retry
     return Retry(1 if max_attempts is None else max_attempts)
-
-
-def _place(handler: Callable[..., Any]) -> str:
-    code = getattr(handler, "__code__", None)
-    return f"{code.co_filename}:{code.co_firstlineno}" if code else repr(handler)

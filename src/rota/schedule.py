@@ -14,6 +14,7 @@ from rota.miss import Reason
 
 Source = Literal["code", "file", "studio", "system"]
 
+RESERVED = "rota/"
 POISONED_AFTER = 10  # consecutive failures, after which a slot is skipped
 RETRY_AFTER = timedelta(seconds=5)  # from one counted failure to the next try, whichever worker makes it
 UNREADABLE_AFTER = timedelta(minutes=10)  # the same, once poisoned without a next slot to move to
@@ -179,6 +180,8 @@ def checked_id(schedule_id: object) -> str:
         raise ScheduleIdInvalid(schedule_id, "give a text, without blanks around it")
     if len(schedule_id) > 255:
         raise ScheduleIdInvalid(schedule_id, f"it has {len(schedule_id)} characters, and 255 is the limit")
+    if schedule_id.startswith(RESERVED):
+        raise ScheduleIdInvalid(schedule_id, f"ids that begin with {RESERVED!r} are for rota's own schedules")
     if not schedule_id.isprintable():
         raise ScheduleIdInvalid(schedule_id, "it has a character that cannot be shown on one line (a line break, say)")
     return schedule_id

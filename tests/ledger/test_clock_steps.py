@@ -18,7 +18,7 @@ from rota.engine.lease import BEAT
 from rota.events import ClockFellBack
 from rota.miss import COUNTED
 from rota.schedule import Schedule
-from rota.store import workers
+from rota.store import clock
 from rota.testing import Harness
 from tests.ledger.soaking import QUICK, Counted, soak
 from tests.ledger.specs import HOUR, MINUTE, SECOND, Spec, Text, slots_from
@@ -127,6 +127,14 @@ class ClockMachine(Counted):
     def edit(self, which: int, text: Text) -> None:
         self.register(self.pick(which).id, text)
 
+    @rule(which=st.integers(0, 1), by=st.sampled_from(STEPS[:3]), text=st.sampled_from(TEXTS))
+    def edit_within_a_small_step(self, which: int, by: timedelta, text: Text) -> None:
+        """What was just missed is still to come, by a clock that was set back too little to be noticed."""
+        self.clock.advance(MINUTE)
+        self.scan()
+        self.clock.step(-by)
+        self.edit(which, text)
+
     # ---- what must hold --------------------------------------------------------------------------------------------
 
     @contextmanager
@@ -202,7 +210,7 @@ class ClockMachine(Counted):
 
     def seen(self) -> datetime:
         with self.env.store.read() as connection:
-            seen = workers.seen(connection)
+            seen = clock.newest(connection)
         assert seen is not None
         return seen
 

@@ -14,6 +14,9 @@ from hypothesis.stateful import (
     rule,
 )
 
+import rota
+from rota.testing import Harness
+from tests.conftest import Sql
 from tests.ledger.soaking import QUICK, Counted, soak
 from tests.ledger.specs import HOUR, INSTANT, MINUTE, SECOND, TEXTS
 from tests.ledger.world import JOBS, World
@@ -26,6 +29,7 @@ STARTS = [
 ]
 IDS = ("a", "b", "c")
 GRACES = st.sampled_from([None, None, timedelta(seconds=1), MINUTE, timedelta(minutes=20), 3 * HOUR])
+OFFS = st.sampled_from([-INSTANT, timedelta(0), INSTANT])
 WAITS = [timedelta(0), timedelta(milliseconds=250), SECOND, 59 * SECOND, MINUTE, 7 * MINUTE, HOUR, 3 * HOUR]
 
 
@@ -62,9 +66,9 @@ class LedgerMachine(Counted):
     def time_goes_by(self, by: timedelta) -> None:
         self.world.advance(by)
 
-    @rule(which=st.integers(0, 2), off=st.sampled_from([-INSTANT, timedelta(0), INSTANT]))
+    @rule(which=st.integers(0, 2), off=OFFS)
     def it_is_just_a_slot(self, which: int, off: timedelta) -> None:
-        slot = self.world.app.get(self.id_of(which)).next_run_at
+        slot = self.world.seats[self.id_of(which)].referee.next_run_at
         if slot is not None and self.world.now < slot + off < self.world.now + 12 * HOUR:
             self.world.advance(slot + off - self.world.now)
 
@@ -87,8 +91,11 @@ class LedgerMachine(Counted):
 
     # ---- operators -------------------------------------------------------------------------------------------------
 
-    @rule(which=st.integers(0, 2))
-    def pause(self, which: int) -> None:
+    @rule(which=st.integers(0, 2), off=st.none() | OFFS)
+    def pause(self, which: int, off: timedelta | None) -> None:
+        """At any moment; or just at a slot, which is then the first one that is missed for it."""
+        if off is not None:
+            self.it_is_just_a_slot(which, off)
         self.world.pause(self.id_of(which))
 
     @rule(which=st.integers(0, 2))
@@ -126,8 +133,10 @@ class LedgerMachine(Counted):
     def deploy(self) -> None:
         self.world.deploy()
 
-    @rule(which=st.integers(0, 2))
-    def retire(self, which: int) -> None:
+    @rule(which=st.integers(0, 2), off=st.none() | OFFS)
+    def retire(self, which: int, off: timedelta | None) -> None:
+        if off is not None:
+            self.it_is_just_a_slot(which, off)
         self.world.retire(self.id_of(which))
 
     # ---- the comparison --------------------------------------------------------------------------------------------
@@ -147,6 +156,18 @@ class LedgerMachine(Counted):
 
 TestLedger = LedgerMachine.TestCase
 TestLedger.settings = settings(QUICK, max_examples=100, stateful_step_count=30)
+
+
+def test_registering_again_fills_a_slot_that_was_emptied(
+    app: rota.App, env: Harness, clean: rota.Job0[None, None], sql: Sql
+) -> None:
+    """As one does whose calendar has come to have a slot again."""
+    app.schedule(clean, "@hourly", id="a")
+    sql("update rota_schedules set next_run_at = null")
+    env.advance(90 * MINUTE)
+    app.schedule(clean, "@hourly", id="a")
+    assert app.get("a").next_run_at == env.clock.now() + 30 * MINUTE
+    assert (env.fires("a"), env.misses("a"), app.get("a").version) == ([], [], 1)
 
 
 @pytest.mark.soak

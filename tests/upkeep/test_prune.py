@@ -8,7 +8,7 @@ from queue import Queue
 import pytest
 
 from rota.engine.pruner import NAME, prune
-from rota.errors import ScheduleOwned
+from rota.errors import JobNameInvalid, ScheduleIdInvalid
 from rota.events import RunSettled
 
 WEEK, YEAR = timedelta(days=7), timedelta(days=400)
@@ -89,8 +89,10 @@ def test_a_worker_keeps_the_schedule(app, report, sql):
 def test_code_cannot_edit_it_and_operators_can_pause_it(app, report):
     with app.running():
         pass
-    with pytest.raises(ScheduleOwned, match="owned by system"):
+    with pytest.raises(ScheduleIdInvalid, match="for rota's own schedules"):
         app.schedule(report, "@daily", "x", id=NAME)
+    with pytest.raises(JobNameInvalid, match="for rota's own jobs"):
+        app.step(name="rota/mine")(lambda: 1)
     app.pause(NAME)
     with app.running():
         assert not app.get(NAME).enabled

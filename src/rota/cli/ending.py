@@ -34,7 +34,7 @@ def ending(command: Callable[[], object], asked: Asked) -> int:
     except Exception as error:  # noqa: BLE001 - whatever it is, its traceback is for those who ask for it
         if asked.debug:
             traceback.print_exception(error)
-        _say(str(error) if isinstance(error, RotaError) else _unexpected(error))
+        _say(_worded(error) if isinstance(error, RotaError) else _unexpected(error))
         return FAILED
     return code if isinstance(code, int) else DONE
 
@@ -48,6 +48,11 @@ def _told(error: click.ClickException) -> int:
 
 def _say(text: str) -> None:
     click.echo(f"rota: {text}", err=True)
+
+
+def _worded(error: RotaError) -> str:
+    """Its text, after what it is about."""
+    return ": ".join([*getattr(error, "__notes__", ()), str(error)])
 
 
 def _unexpected(error: Exception) -> str:

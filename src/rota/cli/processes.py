@@ -21,12 +21,12 @@ from rota.events import Events
 LAST_WORDS = timedelta(seconds=5)  # what a worker has to give runs back, once its own timeout is over
 
 
-def supervise(asked: Asked, processes: int, options: WorkerOptions, ends: Ends) -> None:
+def supervise(asked: Asked, processes: int, options: WorkerOptions, ends: Ends, *, verbose: bool) -> None:
     """Keep that many workers running until a signal comes; then stop them all."""
     bus = Events()
     log.subscribe(bus)
     grace = (options.shutdown_timeout + LAST_WORDS).total_seconds()
-    supervisor = Supervisor(_command(asked, options), processes, grace, SystemClock(), bus.emit)
+    supervisor = Supervisor(_command(asked, options, verbose), processes, grace, SystemClock(), bus.emit)
     ends.at_once = supervisor.signal_kill
     supervisor.start()
     click.echo(f"{processes} workers")
@@ -48,7 +48,7 @@ def end_with_supervisor(ends: Ends) -> None:
     Thread(target=wait, name="rota-supervisor-gone", daemon=True).start()
 
 
-def _command(asked: Asked, options: WorkerOptions) -> list[str]:
+def _command(asked: Asked, options: WorkerOptions, verbose: bool) -> list[str]:
     """The same command for one worker."""
     command = [sys.executable, "-m", "rota", "worker", "--supervised"]
     command += ["--poll-interval", duration.render(options.poll_interval)]
@@ -58,6 +58,8 @@ def _command(asked: Asked, options: WorkerOptions) -> list[str]:
         command += ["--concurrency", str(options.concurrency)]
     if options.poll_only:
         command.append("--poll-only")
+    if verbose:
+        command.append("--verbose")
     for name, value in (("--app", asked.app), ("--database", asked.database)):
         command += [] if value is None else [name, value]
     return [*command, "--debug"] if asked.debug else command

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, get_args
 
 import click
 
@@ -11,11 +11,12 @@ from rota.cli.lazy import LazyGroup
 from rota.cli.opening import looking
 from rota.cli.tables import decoded, fields_of, listing, pretty, print_json, table
 from rota.errors import RunNotFound
-from rota.run import Run
+from rota.run import Run, State
 from rota.store import logs, runs
 from rota.store.logs import LogLine
 
 COLUMNS = ("ID", "NAME", "JOB", "STATE", "QUEUE", "ATTEMPT", "RUN_AFTER", "STARTED_AT", "FINISHED_AT")
+STATES = get_args(State)
 LOG_COLUMNS = ("AT", "ATTEMPT", "LEVEL", "LOGGER", "MESSAGE")
 
 
@@ -35,13 +36,15 @@ def execution() -> None:
 
 @click.command("list")
 @click.option("--limit", type=click.IntRange(1, 100_000), default=20, show_default=True, help="How many at most.")
+@click.option("--state", type=click.Choice(STATES), help="Only those of this state.")
+@click.option("--schedule", "schedule_id", metavar="ID", help="Only those of this schedule.")
 @as_json
 @wherever
 @click.pass_obj
-def list_runs(asked: Asked, limit: int, json: bool) -> None:
+def list_runs(asked: Asked, limit: int, state: State | None, schedule_id: str | None, json: bool) -> None:
     """The executions, the newest first. NAME is the schedule that fired it, ATTEMPT which of how many."""
     with looking(asked) as app, app.home().store.read() as connection:
-        found = runs.latest(connection, limit)
+        found = runs.latest(connection, limit, state=state, schedule_id=schedule_id)
     if json:
         print_json(list(map(decoded, found)))
     else:

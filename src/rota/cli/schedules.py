@@ -33,14 +33,16 @@ LATEST, HISTORY = 10, 1000  # fires, and misses, that it shows: without and with
 )
 @wherever
 @as_json
-@click.option("--pause", metavar="ID", help="Keep it from firing until it is resumed.")
-@click.option("--resume", metavar="ID", help="Let it fire again, from its next slot on.")
-@click.option("--trigger", metavar="ID", help="Fire its pending slot now.")
+@click.option("--pause", metavar="ID", multiple=True, help="Keep it from firing until it is resumed.")
+@click.option("--resume", metavar="ID", multiple=True, help="Let it fire again, from its next slot on.")
+@click.option("--trigger", metavar="ID", multiple=True, help="Fire its pending slot now.")
 @click.pass_context
-def schedules(ctx: click.Context, json: bool, pause: str | None, resume: str | None, trigger: str | None) -> None:
+def schedules(
+    ctx: click.Context, json: bool, pause: tuple[str, ...], resume: tuple[str, ...], trigger: tuple[str, ...]
+) -> None:
     """List the schedules, the next one due first; or pause, resume or trigger one."""
     verbs = ((_pause, pause), (_resume, resume), (_trigger, trigger))
-    wanted = [(verb, given) for verb, given in verbs if given is not None]
+    wanted = [(verb, given) for verb, given in verbs if given]
     if len(wanted) + (ctx.invoked_subcommand is not None) > 1:
         raise click.UsageError("give one of --pause, --resume, --trigger and show", ctx)
     if ctx.invoked_subcommand is not None:
@@ -48,9 +50,10 @@ def schedules(ctx: click.Context, json: bool, pause: str | None, resume: str | N
     with looking(ctx.obj) as app:
         if not wanted:
             _list(app, json)
-        for verb, schedule_id in wanted:
-            done = verb(app, schedule_id)
-            print_json(done.row) if json else click.echo(printable(done.said))
+        for verb, ids in wanted:
+            for schedule_id in ids:
+                done = verb(app, schedule_id)
+                print_json(done.row) if json else click.echo(printable(done.said))
 
 
 def _list(app: App, json: bool) -> None:
@@ -98,10 +101,13 @@ def _resume(app: App, schedule_id: str) -> Done:
 
 def _trigger(app: App, schedule_id: str) -> Done:
     slot = app.get(schedule_id).next_run_at  # as it stood before anyone waited for a lock
+    with app.home().store.read() as connection:
+        fired = None if slot is None else fires.run_of(connection, schedule_id, slot)
     with app.transaction(author()) as tx:
         run = tx.trigger(schedule_id, slot=slot)
+    did = "was triggered already" if run.id == fired else "triggered"
     of = f" of the slot {instant(run.scheduled_for)}" if run.scheduled_for else ""
-    return Done(f"triggered {schedule_id}: run {run.id}{of} is {run.state}", run)
+    return Done(f"{schedule_id} {did}: run {run.id}{of} is {run.state}", run)
 
 
 # ---- one -----------------------------------------------------------------------------------------------------------

@@ -63,10 +63,12 @@ def _at_least(least: timedelta) -> Callable[[click.Context, click.Parameter, str
     show_default=True,
     help="How long a stop waits for what runs.",
 )
+@click.option("-v", "--verbose", is_flag=True, help="Log each fire and each run, too.")
 @wherever
 @click.pass_obj
 def worker(
     asked: Asked,
+    verbose: bool,
     once: bool,
     queues: tuple[str, ...],
     processes: int | None,
@@ -90,10 +92,10 @@ def worker(
     if once and processes is not None:
         raise click.UsageError("give --once or --processes, one of the two")
     with heard() as ends:
-        _log_to_stderr(asked)
+        _log_to_stderr(verbose)
         if processes is not None:
             _check(asked, options)
-            supervise(asked, processes, options, ends)
+            supervise(asked, processes, options, ends, verbose=verbose)
             return
         if supervised:
             end_with_supervisor(ends)
@@ -173,14 +175,14 @@ def _say(line: str) -> None:
     sys.stdout.flush()
 
 
-def _log_to_stderr(asked: Asked) -> None:
+def _log_to_stderr(verbose: bool) -> None:
     """Nothing of it where the app has set up logging itself."""
     if logging.getLogger().handlers:
         return
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(_Line("%(asctime)s.%(msecs)03dZ %(levelname)s %(name)s: %(message)s", "%Y-%m-%dT%H:%M:%S"))
     logging.getLogger().addHandler(handler)
-    logging.getLogger("rota").setLevel(logging.DEBUG if asked.debug else logging.INFO)
+    logging.getLogger("rota").setLevel(logging.DEBUG if verbose else logging.INFO)
 
 
 class _Line(logging.Formatter):

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import logging
 from collections import deque
 from collections.abc import Iterable, Sequence
+from datetime import datetime
 from threading import Event
 
 from sqlalchemy import Connection
@@ -13,10 +15,13 @@ from rota import events
 from rota.claim import Claim, Failed, Lost, Outcome, Settlement, settled
 from rota.clock import Clock
 from rota.engine import App
-from rota.engine.invoke import Call, Invoker
+from rota.engine.invoke import UNSTARTED, Call, Invoker, timed_out
 from rota.engine.logbook import Logbook, open_logbooks
-from rota.store import Store, logs, runs
+from rota.engine.seats import Capacity, Seats
+from rota.store import Store, claims, logs
 from rota.store.logs import LogLine
+
+logger = logging.getLogger("rota")
 
 QUICK = 0.010  # seconds: handlers that take longer get no runs ahead of time
 AHEAD = 0.050  # seconds of work that wait, claimed, for quick handlers
@@ -29,10 +34,14 @@ class Executor:
     def __init__(self, store: Store, clock: Clock, app: App, wake: Event, capacity: Capacity) -> None:
         self._store, self._clock, self._app, self._wake = store, clock, app, wake
         self._capacity = capacity
-        self._invoker = Invoker(clock, self._done, capacity.total)
+        self._invoker = Invoker(clock, self._done, wake)
+        self._seats = Seats(capacity, self._invoker.submit)
         self._ended: deque[tuple[Claim, Outcome]] = deque()
         self._held: dict[tuple[int, int], Call] = {}
         self._unwanted: set[int] = set()
+        self._unsure = False
+        self.given_back = 0
+        """How many runs it gave back unstarted."""
         open_logbooks()
 
     @property
@@ -65,9 +74,10 @@ class Executor:
         outcomes = [self._ended.popleft() for _ in range(len(self._ended))]
         try:
             with self._store.begin() as connection:
+                self._recall(connection, worker)
                 self.hear_cancels(connection, worker)
                 told = self._settle(connection, worker, outcomes)
-                claims = self._claim(connection, worker, queues)
+                taken = self._claim(connection, worker, queues)
         except DBAPIError:
             self._ended.extendleft(reversed(outcomes))
             if not outcomes:
@@ -76,27 +86,29 @@ class Executor:
             return len(outcomes)
         except BaseException:
             self._ended.extendleft(reversed(outcomes))
+            self._unsure = True
             raise
         self._forget(outcomes, told)
-        for claim in claims:
+        self._unsure = True  # until each is held: what cannot be started is given back by the next round
+        for claim in taken:
             self._start(claim)
-        return len(outcomes) + len(claims)
+        self._unsure = False
+        return len(outcomes) + len(taken)
 
     def drop(self) -> None:
         """The lease is lost: what it holds may be another's by now. Outcomes that still come are dropped."""
-        for call in self._held.values():
-            call.cancel.set()
+        for call in list(self._held.values()):
+            self._invoker.cancel(call)
 
     def stop(self) -> None:
-        """Start nothing more."""
+        """Start nothing more; what waits for its turn comes back as lost."""
         self._invoker.stop()
+        self._ended.extend((call.claim, Lost(UNSTARTED)) for call in self._seats.clear())
 
-    def abandon(self) -> None:
-        """Give back what has not ended yet: its outcome, should it still come, will find no row."""
-        ended = {(claim.id, claim.attempt) for claim, _ in self._ended}
-        for key, call in list(self._held.items()):
-            if key not in ended:
-                self._ended.append((call.claim, Lost("its worker was shut down before it ended")))
+    def give_up_overdue(self) -> None:
+        """What is beyond its time has timed out, though its handler never came back to say so."""
+        for call in self._invoker.overdue():
+            self._ended.append((call.claim, timed_out(call)))
 
     def close(self) -> None:
         self._invoker.close()
@@ -106,13 +118,13 @@ class Executor:
     def _claim(self, connection: Connection, worker: str, queues: Sequence[str]) -> list[Claim]:
         now = self._clock.now()
         if queues:
-            runs.promote(connection, now)
-        claims: list[Claim] = []
+            claims.promote(connection, now)
+        taken: list[Claim] = []
         for queue in queues:
-            room = self.room(queue) - (len(claims) if self._capacity.shared else 0)
+            room = self.room(queue) - (len(taken) if self._capacity.shared else 0)
             if room > 0:
-                claims += runs.claim(connection, worker, queue, self._app.jobs.names, room, now)
-        return claims
+                taken += claims.claim(connection, worker, queue, self._app.jobs.names, room, now)
+        return taken
 
     def _ahead(self, queue: str) -> int:
         seconds = self._invoker.seconds
@@ -125,12 +137,22 @@ class Executor:
         if job is None:
             raise AssertionError(f"claimed run {claim.id} of {claim.job}, which this process does not have")
         call = Call(claim, job, Logbook(claim.id, claim.attempt, self._clock))
-        self._held[claim.id, claim.attempt] = call
-        self._invoker.submit(call)
+        self._held[claim.token] = call
+        self._seats.take(call)
 
     def _done(self, claim: Claim, outcome: Outcome) -> None:
         self._ended.append((claim, outcome))
         self._wake.set()
+        self._seats.leave(claim.queue)
+
+    def _recall(self, connection: Connection, worker: str) -> None:
+        """After a commit whose answer was lost: give back the claims that the database has and this worker has not."""
+        if not self._unsure:
+            return
+        now, lost = self._clock.now(), Lost("its worker never heard of its claim")
+        unknown = [claim for claim in claims.held_by(connection, worker) if claim.token not in self._held]
+        if unknown:
+            claims.settle(connection, worker, [settled(claim, lost, now) for claim in unknown], now)
 
     # ---- cancelling ------------------------------------------------------------------------------------------------
 
@@ -138,7 +160,7 @@ class Executor:
         """Look which of its runs were asked to end, and tell their handlers."""
         if not self._held:
             return
-        self._unwanted = runs.cancel_requested(connection, worker)
+        self._unwanted = claims.cancel_requested(connection, worker)
         for call in list(self._held.values()):
             if call.claim.id in self._unwanted:
                 self._invoker.cancel(call)
@@ -151,54 +173,52 @@ class Executor:
 
     def _settle(self, connection: Connection, worker: str, outcomes: Iterable[tuple[Claim, Outcome]]) -> list[object]:
         now = self._clock.now()
-        settlements = [
-            settled(claim, outcome, now, cancelled=claim.id in self._unwanted) for claim, outcome in outcomes
-        ]
+        settlements = [self._settlement(claim, outcome, now) for claim, outcome in outcomes]
         if not settlements:
             return []
-        mine = runs.settle(connection, worker, settlements, now)
+        mine = claims.settle(connection, worker, settlements, now)
         lines = [line for s in settlements if s.claim.token in mine for line in self._lines_of(s.claim)]
         if lines:
             logs.keep(connection, lines)
         return [_told(s, s.claim.token in mine) for s in settlements]
 
+    def _settlement(self, claim: Claim, outcome: Outcome, now: datetime) -> Settlement:
+        """Never raises: a row whose terms cannot be read fails for itself alone."""
+        unwanted = claim.id in self._unwanted
+        try:
+            return settled(claim, outcome, now, cancelled=unwanted)
+        except Exception as error:  # noqa: BLE001 - whatever someone wrote into its row
+            unreadable = Failed(f"its terms cannot be read: {type(error).__name__}: {error}", final=True)
+            return settled(claim, unreadable, now, cancelled=unwanted)
+
     def _settle_apart(self, worker: str) -> None:
         """The database refused the batch: write each outcome alone, and the refused one as its run's failure."""
         for _ in range(len(self._ended)):
-            claim, outcome = self._ended.popleft()
-            try:
-                told = self._settle_one(worker, claim, outcome)
-            except DBAPIError as error:
-                refusal = Failed(f"the database refused its outcome: {error.orig}", final=True)
-                told = self._settle_one(worker, claim, refusal)
+            claim, outcome = self._ended[0]  # it stays there until it is written
+            told = self._settle_one(worker, claim, outcome)
+            self._ended.popleft()
             self._forget([(claim, outcome)], told)
 
     def _settle_one(self, worker: str, claim: Claim, outcome: Outcome) -> list[object]:
-        with self._store.begin() as connection:
-            return self._settle(connection, worker, [(claim, outcome)])
+        try:
+            with self._store.begin() as connection:
+                return self._settle(connection, worker, [(claim, outcome)])
+        except DBAPIError as error:
+            text = f"the database refused its outcome: {error.orig}"
+        self._held[claim.token].logbook.clear()  # which may be what it refused
+        try:
+            with self._store.begin() as connection:
+                return self._settle(connection, worker, [(claim, Failed(text, final=True))])
+        except DBAPIError:
+            logger.exception("run %d (%s): %s, and its failure too; it is left as it is", claim.id, claim.job, text)
+            return []
 
     def _forget(self, outcomes: Iterable[tuple[Claim, Outcome]], told: Iterable[object]) -> None:
-        for claim, _ in outcomes:
-            self._held.pop((claim.id, claim.attempt), None)
+        for claim, outcome in outcomes:
+            self._held.pop(claim.token, None)
+            self.given_back += isinstance(outcome, Lost)
         for event in told:
             self._app.emit(event)
-
-
-class Capacity:
-    """How many runs a worker can have running: in all where it was told so, else in each queue as the queue says."""
-
-    def __init__(self, queues: dict[str, int], total: int | None) -> None:
-        self.queues = queues
-        self.shared = total is not None
-        """Whether all queues share one number."""
-        self.total = total if total is not None else sum(queues.values())
-
-    def of(self, queue: str) -> int:
-        return self.total if self.shared else self.queues[queue]
-
-    def room(self, queue: str, running: int, held: int) -> int:
-        """How many more may run, where `running` of the queue and `held` in all do so already."""
-        return self.total - held if self.shared else self.queues[queue] - running
 
 
 def _told(settlement: Settlement, mine: bool) -> object:

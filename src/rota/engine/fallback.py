@@ -10,8 +10,9 @@ from sqlalchemy import Connection
 from rota import events
 from rota.errors import RotaError
 from rota.schedule import Schedule
-from rota.store import misses, schedules, workers
+from rota.store import claims, clock, misses, schedules, workers
 
+LEASE = timedelta(seconds=30)  # how long a worker is taken for alive after its last beat
 TOLERANCE = timedelta(seconds=60)  # clocks that are set by minutes fell back; smaller steps mend themselves
 BATCH = 1000
 
@@ -23,7 +24,7 @@ def note(connection: Connection, now: datetime) -> list[object]:
     """
     told = heed(connection, now)
     if not told:
-        workers.see(connection, now)
+        clock.keep(connection, now)
     return told
 
 
@@ -32,11 +33,13 @@ def heed(connection: Connection, now: datetime) -> list[object]:
 
     What was fired stays fired, by its key; a wrong clock can make a fire late, never double.
     """
-    seen = workers.seen(connection)
+    seen = clock.newest(connection)
     if seen is None or seen - now <= TOLERANCE:
         return []
     drawn = _draw_back(connection, now)
-    workers.set_back(connection, now)
+    clock.set_back(connection, now)
+    workers.shorten(connection, now + LEASE)
+    claims.hurry_retries(connection, now)
     return [events.ClockFellBack(seen, now, drawn)]
 
 

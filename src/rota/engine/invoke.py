@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
+import os
 import traceback
 from collections.abc import Callable
 from contextvars import Context
@@ -40,29 +42,34 @@ class Call:
 
 
 class Invoker:
-    """Calls handlers: plain ones on threads, coroutines on one event loop. `done` is told each outcome once."""
+    """Calls handlers: plain ones on threads, coroutines on one event loop. `done` is told each outcome once.
 
-    def __init__(self, clock: Clock, done: Done, threads: int) -> None:
-        self._clock, self._done, self._limit = clock, done, threads
+    `wake` is set when a deadline comes up that is earlier than the ones `check_deadlines` knew.
+    """
+
+    def __init__(self, clock: Clock, done: Done, wake: Event) -> None:
+        self._clock, self._done, self._wake = clock, done, wake
         self._waiting: SimpleQueue[Call | None] = SimpleQueue()
         self._lock = Lock()
         self._threads, self._idle, self._queued = 0, 0, 0
         self._coroutines = Coroutines()
         self._stop = Event()
+        self._process = os.getpid()
         self._deadlines: dict[Event, tuple[float, Call]] = {}
+        self._next_deadline = float("inf")
         self._stuck: set[Event] = set()
         self._tasks: dict[Event, asyncio.Task[None] | None] = {}
         self.seconds = 0.0
         """How long a handler takes, averaged over the last ones."""
 
     def submit(self, call: Call) -> None:
-        """Have it called, at once where a thread is free."""
+        """Have it called at once."""
         if call.job.is_async:
             self._coroutines.start(self._run_async(call))
             return
         with self._lock:
             self._queued += 1
-            if self._queued > self._idle and self._threads < self._limit:
+            if self._queued > self._idle:
                 self._threads += 1
                 Thread(target=self._work, name=f"rota-handler-{self._threads}", daemon=True).start()
         self._waiting.put(call)
@@ -83,13 +90,20 @@ class Invoker:
     def check_deadlines(self) -> float:
         """Set `cancelled` for the handlers whose time is up; returns the seconds until that is so for the next one."""
         now, following = self._clock.elapsed(), float("inf")
+        self._next_deadline = following  # before it looks: a thread that starts after that wakes the worker
         for deadline, call in list(self._deadlines.values()):
             if deadline > now:
                 following = min(following, deadline - now)
             else:
                 call.cancel.set()
                 following = min(following, max(1.0, deadline + STUCK - now))
+        self._next_deadline = now + following
         return following
+
+    def overdue(self) -> list[Call]:
+        """The calls that are beyond their time."""
+        now = self._clock.elapsed()
+        return [call for deadline, call in list(self._deadlines.values()) if deadline <= now]
 
     def newly_stuck(self) -> list[tuple[Call, float]]:
         """The calls whose time was up a minute ago and that have not come back, each told once, and for how long."""
@@ -127,7 +141,10 @@ class Invoker:
                 self._queued -= call is not None
             if call is None:
                 return
-            self._done(call.claim, self._run(call))
+            outcome = self._run(call)
+            if os.getpid() != self._process:
+                os._exit(0)  # the handler forked, and this is the child: it has no business here
+            self._done(call.claim, outcome)
 
     def _run(self, call: Call) -> Outcome:
         if self._stop.is_set():
@@ -139,7 +156,7 @@ class Invoker:
             return given
         started = self._clock.elapsed()
         if call.claim.timeout is not None:
-            self._deadlines[call.cancel] = started + call.claim.timeout.total_seconds(), call
+            self._set_deadline(call, started + call.claim.timeout.total_seconds())
         try:
             outcome = _succeeded(call.job, Context().run(self._enter_and_call, call, given))
         except BaseException as error:  # noqa: BLE001 - whatever a handler raises is its run's failure
@@ -147,6 +164,12 @@ class Invoker:
         self._deadlines.pop(call.cancel, None)
         self._stuck.discard(call.cancel)
         return self._timed(call, outcome, self._clock.elapsed() - started)
+
+    def _set_deadline(self, call: Call, deadline: float) -> None:
+        self._deadlines[call.cancel] = deadline, call
+        if deadline < self._next_deadline:
+            self._next_deadline = deadline
+            self._wake.set()
 
     def _enter_and_call(self, call: Call, given: tuple[Any, ...]) -> Any:
         current.enter(self._current(call), call.logbook)
@@ -156,7 +179,7 @@ class Invoker:
         """A thread cannot be cancelled: when it comes back too late, it has timed out, whatever it returned."""
         self._measure(seconds)
         timeout = call.claim.timeout
-        return outcome if timeout is None or seconds <= timeout.total_seconds() else _timeout(call)
+        return outcome if timeout is None or seconds <= timeout.total_seconds() else timed_out(call)
 
     def _measure(self, seconds: float) -> None:
         self.seconds += (seconds - self.seconds) * (0.1 if self.seconds else 1.0)
@@ -187,7 +210,7 @@ class Invoker:
                 outcome = _succeeded(call.job, await call.job.handler(*given))
         except BaseException as error:  # noqa: BLE001 - as above; a cancelled task is a failed attempt
             outcome = _failed(error)
-        return _timeout(call) if limit.expired() else outcome
+        return timed_out(call) if limit.expired() else outcome
 
     def _current(self, call: Call) -> CurrentRun:
         claim = call.claim
@@ -217,6 +240,11 @@ def _input(call: Call) -> tuple[Any, ...] | Failed:
 
 def _succeeded(job: AnyJob, result: object) -> Outcome:
     """The result as it is kept; encoded before it joins a batch, so that a bad one fails its own run only."""
+    if inspect.isawaitable(result):
+        if inspect.iscoroutine(result):
+            result.close()
+        text = "it returned a coroutine that no one awaits: make the function that rota is given an `async def`"
+        return Failed(text, final=True)
     if job.kind == "action":
         return Succeeded(None)
     try:
@@ -225,7 +253,7 @@ def _succeeded(job: AnyJob, result: object) -> Outcome:
         return Failed(readable(str(error)), final=True)
 
 
-def _failed(error: BaseException) -> Outcome:
+def _failed(error: BaseException) -> Failed:
     trace = error.__traceback__
     while trace is not None and trace.tb_frame.f_code.co_filename == __file__:
         trace = trace.tb_next  # the reader's code is what failed, not ours
@@ -233,5 +261,6 @@ def _failed(error: BaseException) -> Outcome:
     return Failed(readable(text[-ERROR_LIMIT:].rstrip()))
 
 
-def _timeout(call: Call) -> Outcome:
+def timed_out(call: Call) -> Outcome:
+    """The outcome of a call that took too long."""
     return Failed(f"timeout: it took longer than {call.claim.timeout}", timeout=True)

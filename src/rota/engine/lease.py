@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
 import platform
 import secrets
@@ -12,12 +13,14 @@ from threading import Event, Lock, Thread
 
 from rota.clock import Clock
 from rota.engine import App, fallback, janitor
+from rota.engine.fallback import LEASE
 from rota.errors import StoreError
 from rota.events import WorkerRenewed, WorkerTroubled
 from rota.store import Store, workers
 from rota.store.workers import WorkerRow
 
-LEASE = timedelta(seconds=30)
+logger = logging.getLogger("rota")
+
 BEAT = timedelta(seconds=10)
 
 
@@ -34,6 +37,8 @@ class Lease:
         self._ended = Event()
         self._thread: Thread | None = None
         self.worker = _new_id()
+        self._former: list[str] = []
+        """Ids it had before, and whose runs it has not yet handed back."""
 
     def register(self) -> None:
         """Write the row; from here on the worker may claim."""
@@ -76,11 +81,14 @@ class Lease:
         self._thread = Thread(target=self._beat_on, name="rota-lease", daemon=True)
         self._thread.start()
 
-    def release(self, reason: str) -> int:
-        """Give back what is still held, and delete the row; returns how many runs."""
+    def end(self) -> None:
+        """Beat no more. Without a beat the lease runs out, whatever becomes of the release."""
         self._ended.set()
         if self._thread is not None:
             self._thread.join()
+
+    def release(self, reason: str) -> int:
+        """Give back what is still held, and delete the row; returns how many runs."""
         with self._store.begin() as connection:
             return janitor.give_back(connection, self.worker, self._clock, reason)
 
@@ -88,17 +96,22 @@ class Lease:
         while not self._clock.wait(self._ended, BEAT.total_seconds()):
             try:
                 self.beat()
-            except StoreError as error:
+            except Exception as error:
+                if not isinstance(error, StoreError):
+                    logger.exception("worker %s: a beat failed", self.worker)
                 self._app.emit(WorkerTroubled(self.worker, str(error), BEAT.total_seconds()))
 
     def _start_anew(self) -> None:
         """Its runs may be another's by now: hand back what is left of them, and go on under another id."""
-        former, self.worker = self.worker, _new_id()
+        self._former.append(self.worker)
+        self.worker = _new_id()  # before its row is there: what a pass claims meanwhile must not be the former's
         with self._store.begin() as connection:
-            janitor.give_back(connection, former, self._clock, "its worker lost its lease")
+            for former in self._former:
+                janitor.give_back(connection, former, self._clock, "its worker lost its lease")
             workers.add(connection, self._row())
-        self._lost()
-        self._app.emit(WorkerRenewed(former, self.worker))
+            self._lost()  # before the commit, after which it may claim anew
+        self._app.emit(WorkerRenewed(self._former[0], self.worker))
+        self._former.clear()
 
     def _row(self) -> WorkerRow:
         now = self._clock.now()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 from datetime import datetime
+from threading import Lock
 from typing import Any
 
 from rota import current
@@ -16,28 +17,36 @@ LINES, BYTES = 1000, 256 * 1024  # of one attempt; what comes after is counted, 
 
 
 class Logbook:
-    """The lines of one attempt. Only its own handler's thread or task writes to it."""
+    """The lines of one attempt."""
 
     def __init__(self, run_id: int, attempt: int, clock: Clock) -> None:
         self._run_id, self._attempt, self._clock = run_id, attempt, clock
+        self._lock = Lock()  # a handler may log from threads that share its context
         self._lines: list[LogLine] = []
         self._bytes = self._dropped = 0
 
     def add(self, record: logging.LogRecord) -> None:
         message = readable(_worded(record))
         size = len(message.encode())
-        if len(self._lines) + 1 >= LINES or self._bytes + size > BYTES:
-            self._dropped += 1
-            return
-        self._bytes += size
-        self._append(self._clock.now(), record.levelname, record.name, message)
+        with self._lock:
+            if len(self._lines) + 1 >= LINES or self._bytes + size > BYTES:
+                self._dropped += 1
+                return
+            self._bytes += size
+            self._append(self._clock.now(), readable(record.levelname), readable(record.name), message)
 
     def lines(self) -> list[LogLine]:
         """What was kept; where something was dropped, the last line says how much."""
-        if self._dropped:
-            self._append(self._clock.now(), "WARNING", "rota", f"{self._dropped:,} more lines were dropped")
-            self._dropped = 0
-        return self._lines
+        with self._lock:
+            if self._dropped:
+                self._append(self._clock.now(), "WARNING", "rota", f"{self._dropped:,} more lines were dropped")
+                self._dropped = 0
+            return list(self._lines)
+
+    def clear(self) -> None:
+        """Keep nothing of it."""
+        with self._lock:
+            self._lines.clear()
 
     def _append(self, at: datetime, level: str, logger: str, message: str) -> None:
         self._lines.append(LogLine(self._run_id, self._attempt, len(self._lines) + 1, at, level, logger, message))
@@ -46,8 +55,8 @@ class Logbook:
 def _worded(record: logging.LogRecord) -> str:
     try:
         return record.getMessage()
-    except Exception:  # noqa: BLE001 - arguments that do not fit must not fail the run; logging says so itself
-        return str(record.msg)
+    except Exception:  # noqa: BLE001 - a line that cannot be worded must not fail the run; logging says so itself
+        return f"a line that could not be worded: {type(record.msg).__name__}"
 
 
 class KeepingFactory:

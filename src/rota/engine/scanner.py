@@ -37,23 +37,31 @@ def scan(store: Store, clock: Clock, emit: Callable[[object], None], worker: str
 
 
 def _scan_alone(store: Store, clock: Clock, emit: Callable[[object], None], worker: str) -> int:
+    """Each in a transaction of its own. One that cannot even be written a failure holds up nobody behind it."""
     with store.read() as connection:
         ids = [item.schedule.id for item in schedules.due(connection, clock.now(), BATCH)]
+    refused: DBAPIError | None = None
     for schedule_id in ids:
-        _tell(emit, _decide_alone(store, clock, worker, schedule_id))
+        try:
+            _tell(emit, _decide_alone(store, clock, worker, schedule_id))
+        except DBAPIError as error:
+            refused = error
+    if refused is not None:
+        raise refused
     return len(ids)
 
 
 def _decide_alone(store: Store, clock: Clock, worker: str, schedule_id: str, error: str | None = None) -> list[object]:
-    """One schedule in a transaction of its own; what the database refuses to write counts as its failure."""
+    """One schedule; what the database refuses to write counts as its failure."""
     try:
         with store.begin() as connection:
             now = clock.now()
+            told = fallback.note(connection, now)
             due = schedules.locked(connection, schedule_id)
             if due is None or not due.schedule.may_fire(now):
-                return []
+                return told
             decision = firing.decide(due, now) if error is None else firing.failure(due.schedule, error, now)
-            return firing.write(connection, [decision], now, origin="scan", worker=worker)
+            return told + firing.write(connection, [decision], now, origin="scan", worker=worker)
     except DBAPIError as refusal:
         if error is not None:
             raise

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import signal
 import subprocess
 from collections.abc import Callable, Sequence
@@ -10,7 +11,10 @@ from threading import Event, Thread
 from rota.clock import Clock
 from rota.events import ProcessEnded
 
+logger = logging.getLogger("rota")
+
 BACK_OFF = (0.5, 30.0)  # seconds: the first and the longest wait before a process is started again
+UNSTARTABLE = 127  # the code of a command that cannot be run, as a shell has it
 STEADY = 60.0  # seconds: a process that lived for so long starts the back-off anew
 
 
@@ -62,18 +66,24 @@ class Supervisor:
             code = self._run(place)
             if self._stopping.is_set():
                 return
-            troubles = 0 if self._clock.elapsed() - started >= STEADY else troubles + 1
+            troubles = 0 if self._clock.elapsed() - started >= STEADY else troubles
             seconds = min(BACK_OFF[1], BACK_OFF[0] * 2 ** min(troubles, 10))
+            troubles += 1
             self._emit(ProcessEnded(place, code, seconds))
             self._clock.wait(self._stopping, seconds)
 
     def _run(self, place: int) -> int:
         # The pipe closes when the supervisor dies; in a session of its own, no Ctrl-C reaches it but through us.
         pipe = subprocess.PIPE
-        with subprocess.Popen(self._command, stdin=pipe, start_new_session=True) as process:  # noqa: S603 - our own
+        try:
+            process = subprocess.Popen(self._command, stdin=pipe, start_new_session=True)  # noqa: S603 - our own
+        except OSError as error:
+            logger.warning("worker process %d cannot be started: %s", place, error)
+            return UNSTARTABLE
+        with process:
             self._running[place] = process
             if self._stopping.is_set():
-                process.terminate()
+                process.kill()  # it was started too late to hear of the stop, and has done nothing yet
             code = process.wait()
         del self._running[place]
         return code

@@ -11,12 +11,13 @@ from threading import Event, Thread, current_thread
 
 from rota.clock import Clock
 from rota.engine import App
-from rota.engine.executor import Capacity, Executor
+from rota.engine.executor import Executor
 from rota.engine.lease import Lease
 from rota.engine.scanner import BATCH, scan
-from rota.errors import QueueUnknown, StoreError
+from rota.engine.seats import Capacity
+from rota.errors import OptionInvalid, QueueUnknown, StoreError
 from rota.events import WorkerStarted, WorkerStopped, WorkerTroubled
-from rota.store import Store, Watch, jobs, queues, runs, schedules
+from rota.store import Store, Watch, claims, jobs, queues, runs, schedules
 
 logger = logging.getLogger("rota")
 
@@ -63,6 +64,14 @@ class WorkerOptions:
     poll_interval: timedelta = timedelta(seconds=60)
     poll_only: bool = False
     shutdown_timeout: timedelta = timedelta(seconds=30)
+
+    def __post_init__(self) -> None:
+        if self.concurrency is not None and self.concurrency < 1:
+            raise OptionInvalid("concurrency", self.concurrency, "give 1 or more, or None for what the queues say")
+        if self.poll_interval <= timedelta(0):
+            raise OptionInvalid("poll_interval", self.poll_interval, "give a positive timedelta")
+        if self.shutdown_timeout < timedelta(0):
+            raise OptionInvalid("shutdown_timeout", self.shutdown_timeout, "it cannot be negative")
 
 
 class Worker:
@@ -200,7 +209,7 @@ class Worker:
                 now,
                 schedules.next_due(connection),
                 runs.next_waiting(connection),
-                runs.ready(connection, room, self._app.jobs.names),
+                claims.ready(connection, room, self._app.jobs.names),
             )
 
     def _until_next(self, look: Look) -> float:
@@ -215,23 +224,42 @@ class Worker:
         self._executor.stop()
         try:
             self._finish(self._clock.elapsed() + self._options.shutdown_timeout.total_seconds())
-            given_back = self._lease.release("its worker was shut down before it ended")
+            self._executor.give_up_overdue()
+            self._finish(until=0.0)
+        except StoreError as error:
+            self._app.emit(WorkerTroubled(self.id, str(error), 0.0))
         finally:
+            self._lease.end()
             self._executor.close()
+        released = self._release()
+        given_back = self._executor.given_back + released
         self._app.emit(WorkerStopped(self.id, given_back))
         return given_back
 
+    def _release(self) -> int:
+        try:
+            return self._lease.release("its worker was shut down before it ended")
+        except StoreError as error:  # then the lease runs out, and others give back what it held
+            self._app.emit(WorkerTroubled(self.id, str(error), 0.0))
+            return 0
+
     def _finish(self, until: float, *, until_stopped: bool = False) -> None:
-        """Let what runs come to its end, and settle it."""
+        """Let what runs come to its end, and settle it; a database that is out of reach is tried again till then."""
         while self._executor.holding and not (until_stopped and self._stopping.is_set()):
             self.wake.clear()
-            if self._executor.ended:
-                self._executor.round(self.id, ())
-            elif (left := until - self._clock.elapsed()) > 0:
-                self._executor.check_deadlines()
-                self._clock.wait(self.wake, min(left, 1.0))
-            else:
+            left = until - self._clock.elapsed()
+            try:
+                if self._executor.ended:
+                    self._executor.round(self.id, ())
+                    continue
+                self._look()
+            except StoreError:
+                if left <= 0:
+                    raise
+            if left <= 0:
                 return
+            self._executor.check_deadlines()
+            self._clock.wait(self.wake, min(left, 1.0))
 
 
 def _open(store: Store, app: App, options: WorkerOptions) -> Capacity:

@@ -5,17 +5,17 @@ RotaError
 ├── JobError: HandlerInvalid, JobNameInvalid, JobNameTaken, JobNotRegistered, JobUnknown, JobDisabled
 ├── PayloadError (ValueError): PayloadMismatch, PayloadNotJson, PayloadTooLarge
 ├── ScheduleError: ScheduleNotFound, ScheduleIdInvalid, ScheduleInvalid, ScheduleOwned, ScheduleRetired,
-│   ScheduleFinished, OverlapBlocked
+│   ScheduleFinished, SlotFired, OverlapBlocked
 ├── RunError: RunNotFound, RunFinished, RunNotFailed, OptionInvalid, QueueUnknown, NoCurrentRun
 ├── StoreError: DatabaseUnusable, DatabaseReadOnly, DatabaseUnreachable, DatabaseBusy, SchemaOutdated, SchemaNewer,
-│   ConnectionUnusable, TransactionStale
+│   ConnectionUnusable, TransactionOpen, TransactionStale
 ├── SettingInvalid (ValueError), AppNotFound, AppRunning
 └── NotIdle: the harness waited for what does not come
 """
 
 from __future__ import annotations
 
-from rota.errors.base import RotaError, shown
+from rota.errors.base import RotaError, naming, shown
 from rota.errors.jobs import (
     HandlerInvalid,
     JobDisabled,
@@ -36,6 +36,7 @@ from rota.errors.schedules import (
     ScheduleNotFound,
     ScheduleOwned,
     ScheduleRetired,
+    SlotFired,
 )
 from rota.errors.settings import AppNotFound, AppRunning, NotIdle, SettingInvalid
 from rota.errors.store import (
@@ -47,6 +48,7 @@ from rota.errors.store import (
     SchemaNewer,
     SchemaOutdated,
     StoreError,
+    TransactionOpen,
     TransactionStale,
 )
 from rota.errors.time import CadenceInvalid, CadenceNeverComes, DurationInvalid, InstantNaive, TimeError, ZoneUnknown
@@ -94,9 +96,12 @@ __all__ = [
     "SchemaNewer",
     "SchemaOutdated",
     "SettingInvalid",
+    "SlotFired",
     "StoreError",
     "TimeError",
+    "TransactionOpen",
     "TransactionStale",
     "ZoneUnknown",
+    "naming",
     "shown",
 ]

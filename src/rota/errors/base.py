@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 
 class RotaError(Exception):
@@ -18,3 +20,14 @@ def shown(value: object, limit: int = 80) -> str:
 def hidden(url: str) -> str:
     """`url` without its password."""
     return re.sub(r"(://[^:/@]*):[^@/]*@", r"\1:***@", url)
+
+
+@contextmanager
+def naming(what: str) -> Iterator[None]:
+    """Add to an error of ours, as a note, what it is about: with thirty schedules one wants to know which."""
+    try:
+        yield
+    except RotaError as error:
+        if what not in getattr(error, "__notes__", ()):
+            error.add_note(what)
+        raise

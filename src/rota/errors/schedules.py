@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+
 from rota.errors.base import RotaError, shown
 
 
@@ -52,6 +54,16 @@ class ScheduleFinished(ScheduleError):
 
     def __init__(self, schedule_id: str) -> None:
         super().__init__(f"schedule {schedule_id!r} is finished, it has no slot left: use `enqueue` for an extra run")
+
+
+class SlotFired(ScheduleError):
+    """The slot was fired long ago, and its run is forgotten."""
+
+    def __init__(self, schedule_id: str, slot: datetime, run_id: int) -> None:
+        super().__init__(
+            f"schedule {schedule_id!r}: its slot {slot:%Y-%m-%dT%H:%M:%SZ} was fired as run {run_id}, "
+            "which is pruned by now: use `enqueue` for an extra run"
+        )
 
 
 class OverlapBlocked(ScheduleError):

@@ -75,3 +75,13 @@ class TransactionStale(StoreError):
             "this transaction has read, and another has committed since, so SQLite lets it write no more: "
             "roll back, and begin with BEGIN IMMEDIATE"
         )
+
+
+class TransactionOpen(StoreError):
+    """A verb of the app was called inside a transaction of the same thread."""
+
+    def __init__(self, url: str) -> None:
+        super().__init__(
+            f"database {hidden(url)}: this thread is inside a transaction already, and would wait for itself: "
+            "inside `with app.transaction() as tx:` use the verbs of tx"
+        )

@@ -32,6 +32,9 @@ class DatabaseFile:
         """The file that is there now is the one."""
         self._identity = self._present()
 
+    def watch(self) -> FileWatch:
+        return FileWatch(self.path)
+
     def is_replaced(self) -> bool:
         """Whether another file has taken its place.
 
@@ -56,14 +59,14 @@ class FileWatch:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._connection: sqlite3.Connection | None = None
-        self._seen: int | None = None
+        self._seen: tuple[int, int] | None = None
 
     def changed(self) -> bool:
         """Never raises: where it cannot look it says no, and what is wrong is found by the next pass."""
         before = self._seen
         try:
             self._seen = self._version()
-        except sqlite3.Error:
+        except (sqlite3.Error, OSError):
             self.close()
             return False
         return self._seen != before
@@ -73,12 +76,15 @@ class FileWatch:
         if connection is not None:
             connection.close()
 
-    def _version(self) -> int:
+    def _version(self) -> tuple[int, int]:
+        """Of the file that is there now: another one may have been put in its place."""
+        place = self._path.stat().st_ino
+        if self._seen is not None and self._seen[0] != place:
+            self.close()
         if self._connection is None:
             address = f"{self._path.as_uri()}?mode=ro"
             self._connection = sqlite3.connect(address, uri=True, isolation_level=None, check_same_thread=False)
-        version: int = self._connection.execute("PRAGMA data_version").fetchone()[0]
-        return version
+        return place, self._connection.execute("PRAGMA data_version").fetchone()[0]
 
 
 def is_there(url: str) -> bool:

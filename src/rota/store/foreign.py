@@ -98,7 +98,7 @@ def _begin(raw: sqlite3.Connection, connection: Connection, gate: Gate, theirs: 
 def _commits_by_itself(raw: sqlite3.Connection, theirs: Any) -> bool:
     if hasattr(theirs, "in_atomic_block"):  # Django, which sets isolation_level to None in any case
         return not theirs.in_atomic_block
-    return raw.isolation_level is None
+    return raw.isolation_level is None or getattr(raw, "autocommit", None) is True  # Python 3.12 has both
 
 
 class _Borrowed(SQLiteDialect_pysqlite):

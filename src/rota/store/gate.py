@@ -13,9 +13,9 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from threading import Event, Lock, Thread
+from threading import Event, Lock, Thread, get_ident
 
-from rota.errors import DatabaseBusy, DatabaseReadOnly, DatabaseUnreachable, StoreError
+from rota.errors import DatabaseBusy, DatabaseReadOnly, DatabaseUnreachable, StoreError, TransactionOpen
 
 try:
     import fcntl
@@ -24,6 +24,7 @@ except ImportError:  # no flock on this system: SQLite's own lock has to do
 logger = logging.getLogger("rota")
 
 PAUSE = 0.001  # seconds that a writer steps aside after its commit where there are no locks
+SLICE = 0.1  # seconds of patience, counted off one by one
 _NO_LOCKS = {errno.ENOLCK, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EINVAL}
 
 
@@ -38,6 +39,7 @@ class Gate:
         self._queue, self._writer = (f"{path}-{lock}" for lock in ("queue", "writer"))
         self._url, self._patience = url, patience
         self._works = fcntl is not None
+        self._inside: int | None = None
         self._step_aside = Event()  # never set: its wait is a pause
 
     @contextmanager
@@ -45,25 +47,31 @@ class Gate:
         """Inside it, no other writer that uses the gate is writing.
 
         Raises:
-            DatabaseBusy: another process has been inside for longer than the gate's patience.
+            DatabaseBusy: someone has been inside for longer than the gate's patience.
+            TransactionOpen: it is this very thread that is inside, and it would wait for itself.
         """
+        if self._inside == get_ident():
+            raise TransactionOpen(self._url)
         writer = self._through() if self._works else None
+        self._inside = get_ident()
         try:
             yield
         finally:
+            self._inside = None
             if writer is not None:
-                os.close(writer)
+                _let_go(writer)
             else:
                 self._step_aside.wait(PAUSE)
 
     def _through(self) -> int | None:
         """The writer lock; None where this file system has no such locks."""
+        wait = _Patience(self._patience)
         try:
-            queue = self._take(self._queue)
+            queue = self._take(self._queue, wait)
             try:
-                return self._take(self._writer)
+                return self._take(self._writer, wait)
             finally:
-                os.close(queue)
+                _let_go(queue)
         except StoreError:
             raise
         except PermissionError as error:
@@ -75,23 +83,40 @@ class Gate:
             logger.warning("database %s: its file system has no flock; writers take turns less fairly", self._url)
             return None
 
-    def _take(self, name: str) -> int:
+    def _take(self, name: str, patience: _Patience) -> int:
         file = os.open(name, os.O_RDONLY | os.O_CREAT | os.O_CLOEXEC, 0o666)
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            self._wait_for(file)
+            if not patience.wait_for(file):
+                raise DatabaseBusy(self._url, self._patience) from None
         except OSError:
             os.close(file)
             raise
         return file
 
-    def _wait_for(self, file: int) -> None:
+
+def _let_go(file: int) -> None:
+    """Unlocked, and not just closed: a child that was forked meanwhile has the file open, too."""
+    fcntl.flock(file, fcntl.LOCK_UN)
+    os.close(file)
+
+
+class _Patience:
+    """What is left of the time that one writer will wait for both locks."""
+
+    def __init__(self, seconds: float) -> None:
+        self._left = seconds
+
+    def wait_for(self, file: int) -> bool:
         """Stand in the kernel's line, which is first come, first served; on a thread, for it cannot be left."""
         wait = _Wait(file)
         Thread(target=wait.stand, name="rota-gate", daemon=True).start()
-        if not wait.over.wait(self._patience) and wait.give_up():
-            raise DatabaseBusy(self._url, self._patience)
+        for _ in range(int(self._left / SLICE)):
+            if wait.over.wait(SLICE):
+                return True
+            self._left -= SLICE
+        return not wait.give_up()
 
 
 class _Wait:
@@ -106,7 +131,7 @@ class _Wait:
         with self._lock:
             self.over.set()
             if self._left:
-                os.close(self._file)
+                _let_go(self._file)
 
     def give_up(self) -> bool:
         """True where it was still waiting; False where it got the lock at the last moment."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from sqlalchemy import BindParameter, ColumnElement, Connection, bindparam, delete, or_, select, tuple_
+from sqlalchemy import BindParameter, Connection, bindparam, case, delete, select, tuple_
 
 from rota.store.tables import runs, schedule_fires, schedule_misses, schedules
 from rota.store.types import Instant
@@ -21,15 +21,13 @@ _old_runs = (
 _forget_runs = delete(runs).where(runs.c.id.in_(_old_runs))
 
 
-def _past(slot: ColumnElement[datetime]) -> ColumnElement[bool]:
-    """Only what lies behind the watermark: at or past it a key may still be needed."""
-    return or_(schedules.c.id.is_(None), schedules.c.next_run_at.is_(None), slot < schedules.c.next_run_at)
-
+_settled_before = case((schedules.c.next_run_at < _before, schedules.c.next_run_at), else_=_before)
+"""Only what lies behind the watermark goes: at or past it a key may still be needed."""
 
 _old_fires = (
     select(schedule_fires.c.schedule_id, schedule_fires.c.scheduled_for)
-    .join(schedules, schedules.c.id == schedule_fires.c.schedule_id, isouter=True)
-    .where(schedule_fires.c.scheduled_for < _before, _past(schedule_fires.c.scheduled_for))
+    .join(schedules, schedules.c.id == schedule_fires.c.schedule_id)
+    .where(schedule_fires.c.scheduled_for < _settled_before)
     .limit(_limit)
 )
 _forget_fires = delete(schedule_fires).where(
@@ -37,8 +35,8 @@ _forget_fires = delete(schedule_fires).where(
 )
 _old_misses = (
     select(schedule_misses.c.schedule_id, schedule_misses.c.first_slot)
-    .join(schedules, schedules.c.id == schedule_misses.c.schedule_id, isouter=True)
-    .where(schedule_misses.c.last_slot < _before, _past(schedule_misses.c.last_slot))
+    .join(schedules, schedules.c.id == schedule_misses.c.schedule_id)
+    .where(schedule_misses.c.first_slot < _settled_before, schedule_misses.c.last_slot < _settled_before)
     .limit(_limit)
 )
 _forget_misses = delete(schedule_misses).where(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from datetime import datetime
 from pathlib import Path
 from threading import RLock
@@ -43,14 +43,16 @@ class SqliteStore:
 
     @contextmanager
     def begin(self) -> Iterator[Connection]:
-        with self._gate.passed(), self._transaction("BEGIN IMMEDIATE") as connection:
+        self._look_at_file()
+        with self._written() as connection:
             yield connection
         for call in tuple(self._calls):
             call()
 
     @contextmanager
     def read(self) -> Iterator[Connection]:
-        with self._transaction("BEGIN") as connection:
+        self._look_at_file()
+        with self._looked_at() as connection:
             yield connection
 
     @contextmanager
@@ -59,7 +61,7 @@ class SqliteStore:
             yield connection
 
     def watch(self) -> FileWatch:
-        return FileWatch(self._file.path)
+        return self._file.watch()
 
     def on_commit(self, call: Callable[[], None]) -> Callable[[], None]:
         self._calls.append(call)
@@ -69,9 +71,9 @@ class SqliteStore:
         self._engine.dispose()
 
     def _take_in(self) -> None:
-        """The file that is there now is ours, and brought up to date."""
+        """The file that is there now is brought up to date, and then it is ours."""
+        migrate(self._written, self._looked_at, self.url, self._now)
         self._file.adopt()
-        migrate(self.begin, self.read, self.url, self._now)
 
     def _look_at_file(self) -> None:
         """A connection to a file that was moved away would write where no one reads: take in the one that is there."""
@@ -82,8 +84,15 @@ class SqliteStore:
                     self._take_in()
 
     @contextmanager
+    def _written(self) -> Iterator[Connection]:
+        with self._gate.passed(), self._transaction("BEGIN IMMEDIATE") as connection:
+            yield connection
+
+    def _looked_at(self) -> AbstractContextManager[Connection]:
+        return self._transaction("BEGIN")
+
+    @contextmanager
     def _transaction(self, begin: str) -> Iterator[Connection]:
-        self._look_at_file()
         with self._translated(), self._engine.connect() as connection:
             connection.execution_options(rota_begin=begin)
             with connection.begin():

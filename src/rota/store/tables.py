@@ -20,14 +20,9 @@ from sqlalchemy import (
     text,
 )
 
-from rota.store.types import Instant, Json, RunId, Seconds, keep_instants
+from rota.store.types import Instant, Json, RunId, Seconds, keep_by_key, keep_instants, one_of
 
 metadata = MetaData()
-
-
-def _one_of(column: str, *values: str) -> CheckConstraint:
-    listed = ", ".join(f"'{value}'" for value in values)
-    return CheckConstraint(f"{column} in ({listed})", name=f"{column}_known")
 
 
 def _where(condition: str) -> dict[str, Any]:
@@ -70,8 +65,8 @@ schedules = Table(
     Column("created_at", Instant, nullable=False),
     Column("updated_at", Instant, nullable=False),
     UniqueConstraint("app", "key"),
-    _one_of("source", "code", "file", "studio", "system"),
-    _one_of("kind", "step", "action", "workflow", "command", "call"),
+    one_of("source", "code", "file", "studio", "system"),
+    one_of("kind", "step", "action", "workflow", "command", "call"),
 )
 Index("rota_schedules_due", schedules.c.enabled, schedules.c.retired, schedules.c.next_run_at, schedules.c.id)
 Index(
@@ -96,7 +91,7 @@ schedule_fires = Table(
     Column("fired_at", Instant, nullable=False),
     Column("worker", Text),
     PrimaryKeyConstraint("schedule_id", "scheduled_for"),  # this is the exactly-once
-    _one_of("origin", "scan", "trigger"),
+    one_of("origin", "scan", "trigger"),
 )
 
 schedule_misses = Table(
@@ -111,7 +106,7 @@ schedule_misses = Table(
     Column("version", Integer, nullable=False),
     Column("recorded_at", Instant, nullable=False),
     PrimaryKeyConstraint("schedule_id", "first_slot"),
-    _one_of("reason", "late", "paused", "poisoned", "blocked", "overlap", "condition", "edited", "retired"),
+    one_of("reason", "late", "paused", "poisoned", "blocked", "overlap", "condition", "edited", "retired"),
 )
 
 runs = Table(
@@ -145,7 +140,7 @@ runs = Table(
     Column("node", Text),
     Column("waiting_on", Integer, nullable=False, server_default="0"),
     Column("actor", Text),
-    _one_of("state", "waiting", "queued", "running", "succeeded", "failed", "cancelled"),
+    one_of("state", "waiting", "queued", "running", "succeeded", "failed", "cancelled"),
     sqlite_autoincrement=True,  # an id is never used twice, also after pruning
 )
 
@@ -177,7 +172,7 @@ run_attempts = Table(
     Column("outcome", Text, nullable=False),
     Column("error", Text),
     PrimaryKeyConstraint("run_id", "attempt"),
-    _one_of("outcome", "failed", "timeout", "lost"),
+    one_of("outcome", "failed", "timeout", "lost"),
 )
 
 run_logs = Table(
@@ -217,7 +212,7 @@ jobs = Table(
     Column("enabled", Boolean, nullable=False),
     Column("retired", Boolean, nullable=False),
     Column("def_version", Text),
-    _one_of("kind", "step", "action", "workflow", "command", "call"),
+    one_of("kind", "step", "action", "workflow", "command", "call"),
 )
 
 queues = Table(
@@ -273,7 +268,7 @@ audit = Table(
     Column("version", Integer),
     Column("before", Json),
     Column("after", Json),
-    _one_of("via", "cli", "code", "file", "studio"),
+    one_of("via", "cli", "code", "file", "studio"),
     sqlite_autoincrement=True,
 )
 Index("rota_audit_subject", audit.c.subject, audit.c.id)
@@ -298,3 +293,4 @@ migrations = Table(
 
 
 keep_instants(metadata)
+keep_by_key(metadata)

@@ -80,3 +80,16 @@ def keep_instants(metadata: MetaData) -> None:
             real = f"strftime('%Y-%m-%dT%H:%M:%S', {seconds}, '+0 days') is {seconds}"  # which rights 31 February
             rule = CheckConstraint(f"{column.name} glob '{digits}' and {real}", name=f"{column.name}_instant")
             table.append_constraint(rule.ddl_if(dialect="sqlite"))
+
+
+def keep_by_key(metadata: MetaData) -> None:
+    """On SQLite the rows of tables with a key of several columns stand in its order, and not once more beside it."""
+    for table in metadata.tables.values():
+        if len(table.primary_key.columns) > 1:
+            table.dialect_options["sqlite"]["with_rowid"] = False
+
+
+def one_of(column: str, *values: str) -> CheckConstraint:
+    """A column that holds one of these words."""
+    listed = ", ".join(f"'{value}'" for value in values)
+    return CheckConstraint(f"{column} in ({listed})", name=f"{column}_known")

@@ -1,14 +1,13 @@
-"""The statements of `rota_workers` and `rota_clock`: leases, and the newest instant any worker has seen."""
+"""The statements of `rota_workers`: the leases of those that live."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import BindParameter, Connection, bindparam, delete, select, update
+from sqlalchemy import BindParameter, Connection, bindparam, delete, insert, select, update
 
-from rota.store.batch import insert
-from rota.store.tables import clock, workers
+from rota.store.tables import workers
 from rota.store.types import Instant
 
 _id: BindParameter[str] = bindparam("worker")
@@ -49,6 +48,14 @@ def beat(connection: Connection, worker: str, now: datetime, until: datetime) ->
     return connection.execute(_beat, {"worker": worker, "now": now, "until": until}).rowcount > 0
 
 
+_shorten = update(workers).where(workers.c.lease_until > _until).values(lease_until=_until)
+
+
+def shorten(connection: Connection, until: datetime) -> None:
+    """No lease goes beyond `until`: a clock that was wrong may have given some that would outlast their workers."""
+    connection.execute(_shorten, {"until": until})
+
+
 def remove(connection: Connection, worker: str) -> None:
     connection.execute(_remove, {"worker": worker})
 
@@ -60,28 +67,3 @@ def expired(connection: Connection, now: datetime) -> list[WorkerRow]:
 
 def listing(connection: Connection) -> list[WorkerRow]:
     return [WorkerRow(*row) for row in connection.execute(_all)]
-
-
-# ---- the newest instant seen ---------------------------------------------------------------------------------------
-
-_seen = select(clock.c.seen_at).where(clock.c.id == 1)
-_put = insert(clock).values(id=1, seen_at=_now)
-_newer = _put.on_conflict_do_update(
-    index_elements=[clock.c.id], set_={"seen_at": _put.excluded.seen_at}, where=clock.c.seen_at < _put.excluded.seen_at
-)
-_set_back = update(clock).values(seen_at=_now)
-
-
-def seen(connection: Connection) -> datetime | None:
-    """The newest instant that anyone has seen."""
-    return connection.execute(_seen).scalar_one_or_none()
-
-
-def see(connection: Connection, now: datetime) -> None:
-    """Keep `now`, where it is the newest."""
-    connection.execute(_newer, {"now": now})
-
-
-def set_back(connection: Connection, now: datetime) -> None:
-    """Keep `now`, though later instants were seen: the clock that showed them was wrong."""
-    connection.execute(_set_back, {"now": now})

@@ -65,6 +65,8 @@ class Harness:
 
     def advance(self, by: timedelta) -> None:
         """Let time go by, without a pass: what comes due waits for the next one, as in an outage."""
+        if not isinstance(by, timedelta):
+            raise TypeError(f"by={by!r}: give a timedelta, such as timedelta(minutes=5)")
         self.clock.advance(by)
 
     def force_due(self, schedule_id: str) -> None:

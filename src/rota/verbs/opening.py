@@ -28,5 +28,9 @@ class Opening(ABC):
     @abstractmethod
     def _reading(self) -> AbstractContextManager[Connection]: ...
 
+    def _seen_slot(self, schedule_id: str) -> datetime | None:  # noqa: ARG002
+        """The pending slot as the caller sees it; None: in its own transaction, what the locked row shows is that."""
+        return None
+
     @abstractmethod
     def _tell(self, told: Sequence[object]) -> None: ...

@@ -13,7 +13,7 @@ from rota.engine import fallback, firing
 from rota.errors import ScheduleOwned
 from rota.job import AnyJob
 from rota.schedule import Move, Registration, Schedule
-from rota.store import audit, jobs, queues, schedules, watermark, workers
+from rota.store import audit, clock, jobs, queues, schedules, watermark
 from rota.store.audit import Author
 
 
@@ -46,7 +46,7 @@ def register(
     if edits:
         told += _change(connection, edits, author, now)
     if written or edits:
-        workers.see(connection, now)
+        clock.keep(connection, now)
     return told
 
 

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from typing import Any, TypeVar, overload
 
 from rota.cadence import Cadence
-from rota.errors import ScheduleInvalid, ScheduleNotFound
+from rota.errors import ScheduleInvalid, ScheduleNotFound, naming
 from rota.job import AnyJob, Job, Job0
 from rota.payload import readable
 from rota.run import Run
@@ -89,19 +89,10 @@ class ScheduleVerbs(Opening):
         'daily-brief'
         """
         resolved = self.jobs.resolve(job)
-        asked = _cadence(cadence, tz)
-        encoded = resolved.encode(input)
-        registration = Registration(
-            id=automatic_id(resolved.kind, resolved.name, asked, encoded) if id is None else checked_id(id),
-            kind=resolved.kind,
-            job=resolved.name,
-            cadence=asked,
-            input=encoded,
-            options=options_text(grace),
-            label=_words("label", label),
-            description=_words("description", description),
-            actor=self.author.actor,
-        )
+        with naming(
+            f"schedule {id!r} of job {resolved.name}" if id is not None else f"a schedule of job {resolved.name}"
+        ):
+            registration = self._registration(resolved, cadence, input, id, tz, grace, label, description)
         self._register(registration, resolved)
         return registration.id
 
@@ -137,6 +128,7 @@ class ScheduleVerbs(Opening):
         Raises:
             ScheduleNotFound, ScheduleRetired, ScheduleFinished, JobDisabled: there is nothing to fire.
         """
+        slot = self._seen_slot(schedule_id) if slot is None else slot
         with self._writing() as connection:
             run, told = steer.trigger(connection, schedule_id, slot, self.author, self._now())
         self._tell(told)
@@ -163,6 +155,30 @@ class ScheduleVerbs(Opening):
         """All schedules, the next one due first."""
         with self._reading() as connection:
             return schedules.listing(connection)
+
+    def _registration(
+        self,
+        job: AnyJob,
+        cadence: str | Cadence,
+        input: tuple[object, ...],
+        id: str | None,
+        tz: str | None,
+        grace: timedelta | None,
+        label: str | None,
+        description: str | None,
+    ) -> Registration:
+        asked, encoded = _cadence(cadence, tz), job.encode(input)
+        return Registration(
+            id=automatic_id(job.kind, job.name, asked, encoded) if id is None else checked_id(id),
+            kind=job.kind,
+            job=job.name,
+            cadence=asked,
+            input=encoded,
+            options=options_text(grace),
+            label=_words("label", label),
+            description=_words("description", description),
+            actor=self.author.actor,
+        )
 
     def _register(self, asked: Registration, job: AnyJob) -> None:
         with self._writing() as connection:

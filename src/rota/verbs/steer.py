@@ -8,7 +8,7 @@ from datetime import datetime
 from sqlalchemy import Connection
 
 from rota.engine import fallback, firing
-from rota.errors import JobDisabled, JobNotRegistered, RunNotFound, ScheduleFinished, ScheduleNotFound, ScheduleRetired
+from rota.errors import JobDisabled, JobNotRegistered, ScheduleFinished, ScheduleNotFound, ScheduleRetired, SlotFired
 from rota.run import Run
 from rota.schedule import Move, Schedule
 from rota.store import audit, fires, runs, schedules, watermark
@@ -76,7 +76,7 @@ def trigger(
         if wanted is None:
             continue
         if (run_id := fires.run_of(connection, schedule_id, wanted)) is not None:
-            return _run(connection, run_id), told
+            return _run(connection, run_id, schedule_id, wanted), told
         if due.schedule.next_run_at == wanted:
             run, fired = _fire(connection, due, wanted, author, now)
             return run, [*told, *fired]
@@ -112,11 +112,11 @@ def _fire(connection: Connection, due: Due, slot: datetime, author: Author, now:
     run_id = fires.run_of(connection, schedule.id, slot)
     if run_id is None:
         raise AssertionError(f"{schedule.id} was fired without a fire")
-    return _run(connection, run_id), told
+    return _run(connection, run_id, schedule.id, slot), told
 
 
-def _run(connection: Connection, run_id: int) -> Run:
+def _run(connection: Connection, run_id: int, schedule_id: str, slot: datetime) -> Run:
     run = runs.get(connection, run_id)
     if run is None:
-        raise RunNotFound(run_id)
+        raise SlotFired(schedule_id, slot, run_id)
     return run

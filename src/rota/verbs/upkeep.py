@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from datetime import datetime
+
+from sqlalchemy import Connection
+
 from rota.cadence import Cadence
-from rota.clock import Clock
 from rota.engine import pruner
 from rota.job import Jobs
 from rota.schedule import Registration
-from rota.settings import Settings
-from rota.store import Store
 from rota.store.audit import Author
 from rota.verbs.register import register
 
 
-def schedule_pruning(store: Store, clock: Clock, jobs: Jobs) -> None:
-    """Register the system schedule that forgets old history, and have its job among `jobs`."""
-
-    def forget_old_history() -> None:
-        settings = Settings.load()
-        pruner.prune(store, clock, settings.keep_runs, settings.keep_fires)
-
-    job = jobs.get(pruner.NAME) or jobs.add(forget_old_history, "action", pruner.NAME)
+def schedule_pruning(connection: Connection, jobs: Jobs, prune: Callable[[], None], now: datetime) -> list[object]:
+    """Register the system schedule that forgets old history, with `prune` as its job; returns the events to tell."""
+    job = jobs.get(pruner.NAME) or jobs.add(prune, "action", pruner.NAME, system=True)
     asked = Registration(
         id=pruner.NAME,
         kind=job.kind,
@@ -30,5 +27,4 @@ def schedule_pruning(store: Store, clock: Clock, jobs: Jobs) -> None:
         source="system",
         label="forget old history",
     )
-    with store.begin() as connection:
-        register(connection, [asked], [job], Author(), clock.now())
+    return register(connection, [asked], [job], Author(), now)

@@ -1,0 +1,166 @@
+"""The statements of claims: which runs a worker takes, and what becomes of them, in batches."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection, Integer, Select, Text, bindparam, exists, func, literal_column, select, true, update
+
+from rota.claim import Claim, Settlement
+from rota.store.batch import batch, insert, rows
+from rota.store.runs import is_in
+from rota.store.tables import queues, run_attempts, runs, workers
+from rota.store.types import Instant, Json, RunId
+
+_now = bindparam("now", type_=Instant())
+
+# ---- claiming ------------------------------------------------------------------------------------------------------
+
+_promote = (
+    update(runs)
+    .where(is_in("waiting"), runs.c.waiting_on == literal_column("0"), runs.c.run_after <= _now)
+    .values(state="queued")
+)
+_name = batch(("name", Text()), name="mine")
+_open_line = ~exists().where(queues.c.name == bindparam("line"), queues.c.paused == true())
+_lives = exists().where(workers.c.id == bindparam("worker"))  # who has lost its lease may claim no more
+_ready = (
+    select(runs.c.id)
+    .where(is_in("queued"), runs.c.queue == bindparam("line"), runs.c.job.in_(select(_name.c.name)), _open_line)
+    .order_by(runs.c.priority.desc(), runs.c.run_after, runs.c.id)
+    .limit(bindparam("limit"))
+    .with_for_update(skip_locked=True)
+)
+_CLAIM = [
+    *("id", "job", "queue", "input", "attempt", "failures", "lost", "max_attempts", "retry", "timeout"),
+    *("schedule_id", "scheduled_for", "started_at", "cancel_requested_at"),
+]
+_claim = (
+    update(runs)
+    .where(runs.c.id.in_(_ready), _lives)
+    .values(state="running", attempt=runs.c.attempt + 1, locked_by=bindparam("worker"), started_at=_now)
+    .returning(runs.c.priority, runs.c.run_after, *(runs.c[name] for name in _CLAIM))
+)
+
+
+_ready_of: Select[Any] = (
+    select(literal_column("1"))
+    .where(is_in("queued"), runs.c.queue == bindparam("line"), runs.c.job.in_(select(_name.c.name)), _open_line)
+    .limit(1)
+)
+
+
+def ready(connection: Connection, queues: Iterable[str], jobs: Iterable[str]) -> tuple[str, ...]:
+    """Which of these queues have a run of these jobs to claim."""
+    names = rows((name,) for name in jobs)
+    return tuple(q for q in queues if connection.execute(_ready_of, {"line": q, **names}).first() is not None)
+
+
+_retry_now = update(runs).where(is_in("waiting"), runs.c.attempt > 0, runs.c.run_after > _now).values(run_after=_now)
+
+
+def hurry_retries(connection: Connection, now: datetime) -> None:
+    """Let waiting retries go at once: a clock that was wrong may have put them off for years."""
+    connection.execute(_retry_now, {"now": now})
+
+
+def promote(connection: Connection, now: datetime) -> int:
+    """Queue the waiting runs whose time has come; returns how many."""
+    return connection.execute(_promote, {"now": now}).rowcount
+
+
+def claim(
+    connection: Connection, worker: str, queue: str, jobs: Iterable[str], limit: int, now: datetime
+) -> list[Claim]:
+    """Take up to `limit` queued runs of these jobs: the highest priority first, then the oldest."""
+    asked = {"worker": worker, "line": queue, "limit": limit, "now": now, **rows((name,) for name in jobs)}
+    taken = sorted(connection.execute(_claim, asked), key=lambda row: (-row.priority, row.run_after, row.id))
+    return [Claim(*row[2:]) for row in taken]
+
+
+# ---- settling ------------------------------------------------------------------------------------------------------
+
+_outcome = batch(
+    ("id", RunId),
+    ("attempt", Integer()),
+    ("state", Text()),
+    ("output", Json()),
+    ("error", Text()),
+    ("failures", Integer()),
+    ("lost", Integer()),
+    ("run_after", Instant()),
+    ("finished_at", Instant()),
+)
+_settle = (
+    update(runs)
+    .where(
+        runs.c.id == _outcome.c.id,
+        runs.c.attempt == _outcome.c.attempt,
+        func.coalesce(runs.c.locked_by, "") == bindparam("worker"),  # the row is found by its id, not by its worker
+    )
+    .values(
+        {runs.c[name]: _outcome.c[name] for name in ("state", "output", "error", "failures", "lost", "finished_at")}
+        | {runs.c.run_after: func.coalesce(_outcome.c.run_after, runs.c.run_after), runs.c.locked_by: None}
+    )
+    .returning(runs.c.id, runs.c.attempt)
+)
+_attempt = batch(
+    ("run_id", RunId),
+    ("attempt", Integer()),
+    ("worker", Text()),
+    ("started_at", Instant()),
+    ("finished_at", Instant()),
+    ("outcome", Text()),
+    ("error", Text()),
+)
+_keep_attempt = insert(run_attempts).from_select(list(_attempt.c.keys()), select(_attempt))
+
+
+def settle(
+    connection: Connection, worker: str, settlements: Sequence[Settlement], now: datetime
+) -> set[tuple[int, int]]:
+    """Write what became of these claims; returns the (id, attempt) of those that were still this worker's.
+
+    A run that was given back and claimed again may be in it twice: an old attempt, and the one that counts.
+    """
+    written = rows(
+        (s.claim.id, s.claim.attempt, s.state, s.output, s.error, s.failures, s.lost, s.run_after, s.finished_at)
+        for s in settlements
+    )
+    mine = {(row.id, row.attempt) for row in connection.execute(_settle, {"worker": worker, **written})}
+    if kept := [s for s in settlements if s.kept_as is not None and s.claim.token in mine]:
+        connection.execute(
+            _keep_attempt,
+            rows((s.claim.id, s.claim.attempt, worker, s.claim.started_at, now, s.kept_as, s.error) for s in kept),
+        )
+    return mine
+
+
+_held = select(*(runs.c[name] for name in _CLAIM)).where(is_in("running"), runs.c.locked_by == bindparam("worker"))
+
+
+_no_worker = (
+    select(runs.c.locked_by).where(is_in("running"), ~exists().where(workers.c.id == runs.c.locked_by)).distinct()
+)
+
+
+def orphans(connection: Connection) -> list[str]:
+    """The workers that have runs, and no row."""
+    return list(connection.execute(_no_worker).scalars())
+
+
+def held_by(connection: Connection, worker: str) -> list[Claim]:
+    """The claims that this worker has."""
+    return [Claim(*row) for row in connection.execute(_held, {"worker": worker})]
+
+
+_asked_to_stop = select(runs.c.id).where(
+    is_in("running"), runs.c.locked_by == bindparam("worker"), runs.c.cancel_requested_at.is_not(None)
+)
+
+
+def cancel_requested(connection: Connection, worker: str) -> set[int]:
+    """Which of the runs that this worker has were asked to be cancelled."""
+    return set(connection.execute(_asked_to_stop, {"worker": worker}).scalars())
