@@ -64,6 +64,7 @@ class App(Verbs):
         self._home: Home | None = None
         self._starters: list[Callable[[], object]] = []
         self._worker: Worker | None = None
+        self._starting = False
 
     @property
     def url(self) -> str:
@@ -142,11 +143,15 @@ class App(Verbs):
             QueueUnknown, StoreError: it cannot start.
         """
         with self._lock:
-            if self._worker is not None:
+            if self._worker is not None or self._starting:
                 raise AppRunning
-            self._worker = self.worker(options or WorkerOptions())
-            self._worker.start()
-            return self._worker
+            self._starting = True
+        try:
+            worker = self._worker = self.worker(options or WorkerOptions())
+            worker.start()
+        finally:
+            self._starting = False
+        return worker
 
     def stop(self) -> None:
         """Stop the worker: claim no more, let what runs end, give the rest back. Nothing where none runs."""
@@ -197,8 +202,11 @@ class App(Verbs):
         home = self.home()
         with home.store.begin() as connection:
             transaction = Transaction(connection, self.jobs, author or self.author, home.clock, self.emit)
-            yield transaction
-            transaction.flush()
+            try:
+                yield transaction
+                transaction.flush()
+            finally:
+                transaction.end()
         transaction.committed()
 
     def within(self, connection: object) -> Within:

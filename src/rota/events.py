@@ -153,5 +153,5 @@ class Events:
         for listener in self._listeners.get(type(event), ()):
             try:
                 listener(event)
-            except Exception:
+            except BaseException:
                 logging.getLogger("rota").exception("a listener of %s failed", type(event).__name__)

@@ -15,6 +15,7 @@ from rota.miss import Reason
 Source = Literal["code", "file", "studio", "system"]
 
 RESERVED = "rota/"
+LONGEST_GRACE = timedelta(days=36_500)
 POISONED_AFTER = 10  # consecutive failures, after which a slot is skipped
 RETRY_AFTER = timedelta(seconds=5)  # from one counted failure to the next try, whichever worker makes it
 UNREADABLE_AFTER = timedelta(minutes=10)  # the same, once poisoned without a next slot to move to
@@ -195,6 +196,6 @@ def options_text(grace: timedelta | None) -> str:
     """
     if grace is None:
         return "{}"
-    if not isinstance(grace, timedelta) or grace < timedelta(seconds=1):
-        raise ScheduleInvalid("grace", grace, "give a timedelta of one second or more")
+    if not isinstance(grace, timedelta) or not timedelta(seconds=1) <= grace <= LONGEST_GRACE:
+        raise ScheduleInvalid("grace", grace, f"give a timedelta from one second to {LONGEST_GRACE.days} days")
     return json.dumps({"grace": grace.total_seconds()})

@@ -8,6 +8,7 @@ from datetime import timedelta
 from threading import Event, Semaphore
 
 import pytest
+from sqlalchemy.exc import DBAPIError
 
 import rota
 from rota.claim import LOST_LIMIT
@@ -71,6 +72,41 @@ def test_one_whose_row_is_gone_starts_anew(app: rota.App, env: Harness, held: He
     (run,) = env.runs()
     assert (run.state, run.attempt, run.lost, run.failures) == ("succeeded", 2, 1, 0)
     assert [(event.run_id, event.attempt) for event in lost.all()] == [(run.id, 1)]
+
+
+def test_a_new_start_that_fails_is_made_again(app: rota.App, env: Harness, held: Held, hear: Hear, sql: Sql) -> None:
+    """And nothing of what it held under its former id is forgotten over it."""
+    renewed = hear(WorkerRenewed)
+    app.enqueue(held.job, 7)
+    env.turn()
+    held.wait_started()
+    former = env.worker.id
+    sql("delete from rota_workers")
+    sql("create trigger no_start before insert on rota_workers begin select raise(abort, 'not now'); end")
+    with pytest.raises(DBAPIError, match="not now"):
+        later(env, BEAT)
+    sql("drop trigger no_start")
+    later(env, BEAT)
+    assert [(event.worker, event.successor) for event in renewed.all()] == [(former, env.worker.id)]
+    held.wait_started()
+    held.let_go.set()
+    env.run_until_idle()
+    assert [(run.state, run.attempt, run.lost) for run in env.runs()] == [("succeeded", 2, 1)]
+    assert list(leases(env)) == [env.worker.id]
+
+
+def test_one_without_a_row_claims_nothing(
+    app: rota.App, env: Harness, report: rota.Job[str, int, int], sql: Sql
+) -> None:
+    """Between two beats it may not know yet that it was taken for dead; what it took then would be no one's."""
+    env.turn()
+    sql("delete from rota_workers")
+    app.enqueue(report, "day")
+    env.worker.turn()
+    assert [(run.state, run.locked_by) for run in env.runs()] == [("queued", None)]
+    later(env, BEAT)
+    env.run_until_idle()
+    assert [(run.state, run.attempt) for run in env.runs()] == [("succeeded", 1)]
 
 
 def test_a_coroutine_is_cancelled_where_its_worker_lost_the_lease(

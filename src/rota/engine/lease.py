@@ -37,14 +37,12 @@ class Lease:
         self._ended = Event()
         self._thread: Thread | None = None
         self.worker = _new_id()
-        self._former: list[str] = []
-        """Ids it had before, and whose runs it has not yet handed back."""
 
     def register(self) -> None:
         """Write the row; from here on the worker may claim."""
         with self._store.begin() as connection:
             fell_back = fallback.note(connection, self._clock.now())
-            workers.add(connection, self._row())
+            workers.add(connection, self._row(self.worker))
         self._beaten = self._clock.elapsed()
         for event in fell_back:
             self._app.emit(event)
@@ -103,20 +101,18 @@ class Lease:
 
     def _start_anew(self) -> None:
         """Its runs may be another's by now: hand back what is left of them, and go on under another id."""
-        self._former.append(self.worker)
-        self.worker = _new_id()  # before its row is there: what a pass claims meanwhile must not be the former's
+        former, successor = self.worker, _new_id()
         with self._store.begin() as connection:
-            for former in self._former:
-                janitor.give_back(connection, former, self._clock, "its worker lost its lease")
-            workers.add(connection, self._row())
+            janitor.give_back(connection, former, self._clock, "its worker lost its lease")
+            workers.add(connection, self._row(successor))
             self._lost()  # before the commit, after which it may claim anew
-        self._app.emit(WorkerRenewed(self._former[0], self.worker))
-        self._former.clear()
+        self.worker = successor
+        self._app.emit(WorkerRenewed(former, successor))
 
-    def _row(self) -> WorkerRow:
+    def _row(self, worker: str) -> WorkerRow:
         now = self._clock.now()
         return WorkerRow(
-            id=self.worker,
+            id=worker,
             host=platform.node(),
             pid=os.getpid(),
             queues=json.dumps(self._queues),

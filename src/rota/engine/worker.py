@@ -15,12 +15,13 @@ from rota.engine.executor import Executor
 from rota.engine.lease import Lease
 from rota.engine.scanner import BATCH, scan
 from rota.engine.seats import Capacity
-from rota.errors import OptionInvalid, QueueUnknown, StoreError
+from rota.errors import OptionInvalid, QueueUnknown, StoppedFromWithin, StoreError
 from rota.events import WorkerStarted, WorkerStopped, WorkerTroubled
 from rota.store import Store, Watch, claims, jobs, queues, runs, schedules
 
 logger = logging.getLogger("rota")
 
+THREAD = "rota-worker"
 GLANCE = 0.05  # seconds between two looks at whether another process has written
 BACK_OFF = (0.25, 15.0)  # seconds: the first and the longest wait after a pass that could not reach the database
 
@@ -68,6 +69,9 @@ class WorkerOptions:
     def __post_init__(self) -> None:
         if self.concurrency is not None and self.concurrency < 1:
             raise OptionInvalid("concurrency", self.concurrency, "give 1 or more, or None for what the queues say")
+        for name in ("poll_interval", "shutdown_timeout"):
+            if not isinstance(getattr(self, name), timedelta):
+                raise OptionInvalid(name, getattr(self, name), "give a timedelta")
         if self.poll_interval <= timedelta(0):
             raise OptionInvalid("poll_interval", self.poll_interval, "give a positive timedelta")
         if self.shutdown_timeout < timedelta(0):
@@ -105,7 +109,7 @@ class Worker:
     def start(self) -> None:
         """Work on a thread, until `stop`."""
         self._lease.keep()
-        self._thread = Thread(target=self._work, name="rota-worker", daemon=True)
+        self._thread = Thread(target=self._work, name=THREAD, daemon=True)
         self._thread.start()
 
     def stop(self) -> int:
@@ -113,6 +117,8 @@ class Worker:
         self._stopping.set()
         self.wake.set()
         if (thread := self._thread) is not None:
+            if thread is current_thread() and thread.name == THREAD:
+                raise StoppedFromWithin
             thread.join()
         return self._close()
 

@@ -8,8 +8,9 @@ RotaError
 │   ScheduleFinished, SlotFired, OverlapBlocked
 ├── RunError: RunNotFound, RunFinished, RunNotFailed, OptionInvalid, QueueUnknown, NoCurrentRun
 ├── StoreError: DatabaseUnusable, DatabaseReadOnly, DatabaseUnreachable, DatabaseBusy, SchemaOutdated, SchemaNewer,
-│   ConnectionUnusable, TransactionOpen, TransactionStale
-├── SettingInvalid (ValueError), AppNotFound, AppRunning
+│   ConnectionUnusable, TransactionOpen, TransactionOver,
+│   TransactionStale
+├── SettingInvalid (ValueError), AppNotFound, AppRunning, StoppedFromWithin
 └── NotIdle: the harness waited for what does not come
 """
 
@@ -38,7 +39,7 @@ from rota.errors.schedules import (
     ScheduleRetired,
     SlotFired,
 )
-from rota.errors.settings import AppNotFound, AppRunning, NotIdle, SettingInvalid
+from rota.errors.settings import AppNotFound, AppRunning, NotIdle, SettingInvalid, StoppedFromWithin
 from rota.errors.store import (
     ConnectionUnusable,
     DatabaseBusy,
@@ -49,6 +50,7 @@ from rota.errors.store import (
     SchemaOutdated,
     StoreError,
     TransactionOpen,
+    TransactionOver,
     TransactionStale,
 )
 from rota.errors.time import CadenceInvalid, CadenceNeverComes, DurationInvalid, InstantNaive, TimeError, ZoneUnknown
@@ -97,9 +99,11 @@ __all__ = [
     "SchemaOutdated",
     "SettingInvalid",
     "SlotFired",
+    "StoppedFromWithin",
     "StoreError",
     "TimeError",
     "TransactionOpen",
+    "TransactionOver",
     "TransactionStale",
     "ZoneUnknown",
     "naming",

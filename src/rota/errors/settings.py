@@ -31,6 +31,13 @@ class AppRunning(RotaError):
         super().__init__("this app runs a worker already: call stop() first")
 
 
+class StoppedFromWithin(RotaError):
+    """stop() was called on the worker's own thread, by a listener to its events, say: it would wait for itself."""
+
+    def __init__(self) -> None:
+        super().__init__("a worker cannot be stopped on its own thread: have a listener tell another thread to do it")
+
+
 class NotIdle(RotaError, TimeoutError):
     """`run_until_idle` waited, and something is still pending."""
 

@@ -85,3 +85,11 @@ class TransactionOpen(StoreError):
             f"database {hidden(url)}: this thread is inside a transaction already, and would wait for itself: "
             "inside `with app.transaction() as tx:` use the verbs of tx"
         )
+
+
+class TransactionOver(StoreError):
+    """A verb of a transaction that has ended, or in which a registration has failed."""
+
+    def __init__(self, *, failed: bool) -> None:
+        why = "a registration in it has failed, so nothing of it is committed" if failed else "its block has ended"
+        super().__init__(f"this transaction is over, {why}: begin another one with app.transaction()")

@@ -12,7 +12,7 @@ from typing import Any
 from sqlalchemy import Connection, Engine, StaticPool
 from sqlalchemy.dialects.sqlite.pysqlite import SQLiteDialect_pysqlite
 from sqlalchemy.engine import make_url
-from sqlalchemy.exc import OperationalError
+from sqlalchemy.exc import OperationalError, ResourceClosedError
 
 from rota.errors import ConnectionUnusable, TransactionStale
 from rota.store.gate import Gate
@@ -38,7 +38,7 @@ def borrowed(theirs: Any, path: Path, gate: Gate, *, write: bool) -> Iterator[Co
             if write and not raw.in_transaction:
                 _begin(raw, connection, gate, theirs)
             yield connection
-    except sqlite3.ProgrammingError as error:
+    except (sqlite3.ProgrammingError, ResourceClosedError, AttributeError) as error:
         raise ConnectionUnusable(theirs, f"it cannot be used ({error}); give an open one, on its own thread") from error
     except (sqlite3.OperationalError, OperationalError) as error:
         cause = error.orig if isinstance(error, OperationalError) else error
@@ -79,7 +79,10 @@ def _raw(connection: Connection) -> sqlite3.Connection:
 
 def _check_place(raw: sqlite3.Connection, path: Path, theirs: object) -> None:
     """It must be the app's own database: a schedule in another file would never be seen."""
-    main = next((file for _, name, file in raw.execute("PRAGMA database_list") if name == "main"), "")
+    cursor = raw.cursor()
+    cursor.row_factory = None  # theirs may make of a row what it likes
+    main = next((file for _, name, file in cursor.execute("PRAGMA database_list") if name in ("main", b"main")), "")
+    main = main.decode() if isinstance(main, bytes) else main
     if not main or not path.exists() or not path.samefile(main):
         raise ConnectionUnusable(theirs, f"it is to {main or 'a database in memory'}, and the app's is {path}")
 

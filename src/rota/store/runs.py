@@ -44,12 +44,16 @@ _next_waiting = select(func.min(runs.c.run_after, type_=Instant())).where(
 
 
 def get(connection: Connection, run_id: int) -> Run | None:
+    if not 0 < run_id < 2**63:
+        return None
     row = connection.execute(_get, {"id": run_id}).one_or_none()
     return None if row is None else Run(**row._mapping)
 
 
 def locked(connection: Connection, run_id: int) -> Run | None:
     """One run to change, its row locked."""
+    if not 0 < run_id < 2**63:
+        return None
     row = connection.execute(_locked, {"id": run_id}).one_or_none()
     return None if row is None else Run(**row._mapping)
 

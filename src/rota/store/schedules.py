@@ -41,10 +41,15 @@ _some = select(*_columns).join(_wanted, schedules.c.id == _wanted.c.id)
 
 
 def get(connection: Connection, schedule_id: str) -> Schedule | None:
-    if readable(schedule_id) != schedule_id:
-        return None  # no database can hold such an id, so none has it
+    if not _can_be(schedule_id):
+        return None
     row = connection.execute(_get, {"id": schedule_id}).one_or_none()
     return None if row is None else _schedule(row)
+
+
+def _can_be(schedule_id: object) -> bool:
+    """Whether a database can hold such an id; none has one that cannot be held."""
+    return isinstance(schedule_id, str) and readable(schedule_id) == schedule_id
 
 
 def listing(connection: Connection) -> list[Schedule]:
@@ -105,7 +110,7 @@ def due(connection: Connection, now: datetime, limit: int) -> list[Due]:
 
 def locked(connection: Connection, schedule_id: str) -> Due | None:
     """One schedule to decide on, due or not, its row locked."""
-    if readable(schedule_id) != schedule_id:
+    if not _can_be(schedule_id):
         return None
     row = connection.execute(_one, {"id": schedule_id}).one_or_none()
     return None if row is None else _due_of(row)

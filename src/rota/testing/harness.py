@@ -48,6 +48,8 @@ class Harness:
         self._store: Store | None = None
 
     def __enter__(self) -> Self:
+        if self._store is not None:
+            raise RuntimeError("this harness is entered already: make another one for a nested block")
         folder = Path(self._exit.enter_context(tempfile.TemporaryDirectory(prefix="rota-")))
         self._store = open_store(f"sqlite:///{folder / 'rota.db'}", self.clock.now())
         self._exit.callback(self._store.close)
@@ -57,9 +59,11 @@ class Harness:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self.stop()
-        self._exit.close()
-        self._store = None
+        try:
+            self.stop()
+        finally:
+            self._exit.close()
+            self._store = None
 
     # ---- time ------------------------------------------------------------------------------------------------------
 
@@ -122,6 +126,7 @@ class Harness:
     def worker(self) -> Worker:
         """The worker of this harness; it has no thread of its own."""
         if self._worker is None:
+            _ = self.store  # outside its block there is none, and the app would work on its own database
             self._worker = self.app.worker(self._options)
         return self._worker
 

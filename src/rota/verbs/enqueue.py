@@ -43,7 +43,7 @@ def new_run(
         max_attempts=job.retry.attempts,
         retry=retry_text(job.retry),
         timeout=job.timeout,
-        run_after=now if run_after is None else _checked_instant(run_after),
+        run_after=now if run_after is None else checked_instant("run_after", run_after),
         created_at=now,
         priority=_checked_priority(priority),
         idempotency_key=None if idempotency_key is None else checked_key(idempotency_key),
@@ -98,12 +98,15 @@ def enqueue(connection: Connection, new: Sequence[NewRun], known: Iterable[AnyJo
     return runs.add(connection, new)
 
 
-def _checked_instant(run_after: datetime) -> datetime:
-    if not isinstance(run_after, datetime):
-        raise OptionInvalid("run_after", run_after, "give an aware datetime")
-    if run_after.tzinfo is None:
-        raise InstantNaive(run_after, "run_after")
-    return run_after.astimezone(UTC)
+def checked_instant(name: str, instant: datetime) -> datetime:
+    """`instant` in UTC, where it is an aware datetime that every zone can show; else an error that names it."""
+    if not isinstance(instant, datetime):
+        raise OptionInvalid(name, instant, "give an aware datetime")
+    if instant.utcoffset() is None:
+        raise InstantNaive(instant, name)
+    if not 2 <= instant.year <= 9998:
+        raise OptionInvalid(name, instant, "give one of the years 2 to 9998")
+    return instant.astimezone(UTC)
 
 
 def _checked_priority(priority: int) -> int:

@@ -15,6 +15,7 @@ from rota.run import Run
 from rota.schedule import Registration, Schedule, automatic_id, checked_id, options_text
 from rota.store import schedules
 from rota.verbs import register, steer
+from rota.verbs.enqueue import checked_instant
 from rota.verbs.opening import Opening
 
 I = TypeVar("I")  # noqa: E741
@@ -128,7 +129,7 @@ class ScheduleVerbs(Opening):
         Raises:
             ScheduleNotFound, ScheduleRetired, ScheduleFinished, JobDisabled: there is nothing to fire.
         """
-        slot = self._seen_slot(schedule_id) if slot is None else slot
+        slot = self._seen_slot(schedule_id) if slot is None else checked_instant("slot", slot)
         with self._writing() as connection:
             run, told = steer.trigger(connection, schedule_id, slot, self.author, self._now())
         self._tell(told)

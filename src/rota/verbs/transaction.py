@@ -9,6 +9,7 @@ from datetime import datetime
 from sqlalchemy import Connection
 
 from rota.clock import Clock
+from rota.errors import TransactionOver
 from rota.job import AnyJob, Jobs
 from rota.schedule import Registration
 from rota.store import Store
@@ -27,15 +28,24 @@ class Transaction(Verbs):
         self._connection, self._clock, self._emit = connection, clock, tell
         self._asked: dict[str, tuple[Registration, AnyJob]] = {}
         self._told: list[object] = []
+        self._failed = self._ended = False
 
     def flush(self) -> None:
-        """Write the registrations that were gathered."""
+        """Write the registrations that were gathered. Where that fails, nothing of the transaction may be committed."""
+        if self._ended or self._failed:
+            raise TransactionOver(failed=self._failed)
         if not self._asked:
             return
         gathered, self._asked = list(self._asked.values()), {}
         known = {job.name: job for _, job in gathered}
         asked = [registration for registration, _ in gathered]
+        self._failed = True
         self._told += register(self._connection, asked, known.values(), self.author, self._clock.now())
+        self._failed = False
+
+    def end(self) -> None:
+        """No verb may follow."""
+        self._ended = True
 
     def committed(self) -> None:
         """Tell what happened in it, now that it has."""
@@ -43,7 +53,7 @@ class Transaction(Verbs):
             self._emit(event)
 
     def _register(self, asked: Registration, job: AnyJob) -> None:
-        if asked.id in self._asked:
+        if self._ended or self._failed or asked.id in self._asked:
             self.flush()
         self._asked[asked.id] = asked, job
 
