@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from threading import RLock
 from typing import Any, TypeVar, cast
@@ -18,7 +18,7 @@ from rota.engine.worker import Worker, WorkerOptions
 from rota.errors import AppRunning
 from rota.events import Events
 from rota.handler import with_parentheses
-from rota.job import ActionDecorator, Jobs, Retry, StepDecorator
+from rota.job import ActionDecorator, AnyJob, Jobs, Retry, StepDecorator
 from rota.settings import Settings
 from rota.store import Store, open_store
 from rota.store.audit import Author
@@ -38,6 +38,8 @@ class Home:
     clock: Clock
     upkeep: bool = True
     """Whether a worker sees to it that old history is forgotten; a test's throw-away database keeps all."""
+    known: set[AnyJob] = field(default_factory=set)
+    """The jobs whose rows there are up to date, as far as this process has to do with it."""
 
 
 class App(Verbs):
@@ -271,6 +273,12 @@ class App(Verbs):
     def _reading(self) -> Iterator[Connection]:
         with self.home().store.read() as connection:
             yield connection
+
+    def _news(self, job: AnyJob) -> list[AnyJob]:
+        return [] if job in self.home().known else [job]
+
+    def _learned(self, jobs: list[AnyJob]) -> None:
+        self.home().known.update(jobs)
 
     def _seen_slot(self, schedule_id: str) -> datetime | None:
         return self.get(schedule_id).next_run_at  # read before anyone waits for a lock

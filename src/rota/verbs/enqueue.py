@@ -91,10 +91,15 @@ def _parsed(job: AnyJob | None, text: str | None) -> str | None:
 
 
 def enqueue(connection: Connection, new: Sequence[NewRun], known: Iterable[AnyJob]) -> list[int]:
-    """Make these runs; returns their ids in order. One whose idempotency key is taken is the run that has it."""
+    """Make these runs; returns their ids in order. One whose idempotency key is taken is the run that has it.
+
+    Args:
+        known: the jobs whose rows and queues are to be brought up to date.
+    """
     present = list(known)
-    jobs.refresh(connection, present)
-    queues.ensure(connection, {job.queue for job in present})
+    if present:
+        jobs.refresh(connection, present)
+        queues.ensure(connection, {job.queue for job in present})
     return runs.add(connection, new)
 
 

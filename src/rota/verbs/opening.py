@@ -9,7 +9,7 @@ from datetime import datetime
 
 from sqlalchemy import Connection
 
-from rota.job import Jobs
+from rota.job import AnyJob, Jobs
 from rota.store.audit import Author
 
 
@@ -31,6 +31,13 @@ class Opening(ABC):
     def _seen_slot(self, schedule_id: str) -> datetime | None:  # noqa: ARG002
         """The pending slot as the caller sees it; None: in its own transaction, what the locked row shows is that."""
         return None
+
+    def _news(self, job: AnyJob) -> list[AnyJob]:
+        """The job, where its row may have to be brought up to date first; nothing where that has been done."""
+        return [job]
+
+    def _learned(self, jobs: list[AnyJob]) -> None:  # noqa: B027 - there is nothing to remember in a transaction
+        """Their rows are up to date now, and committed."""
 
     @abstractmethod
     def _tell(self, told: Sequence[object]) -> None: ...

@@ -36,8 +36,9 @@ def register(
     """
     told = fallback.heed(connection, now)
     present = list(known)
-    jobs.refresh(connection, present)
-    queues.ensure(connection, {job.queue for job in present})
+    if present:
+        jobs.refresh(connection, present)
+        queues.ensure(connection, {job.queue for job in present})
     rows = schedules.by_id(connection, (registration.id for registration in asked))
     for registration in asked:
         _check_owner(registration, rows.get(registration.id))

@@ -69,9 +69,12 @@ class RunVerbs(Opening):
             idempotency_key=idempotency_key,
             actor=self.author.actor,
         )
+        news = self._news(resolved)
         with self._writing() as connection:
-            (run_id,) = enqueue.enqueue(connection, [new], [resolved])
-            return _found(runs.get(connection, run_id), run_id)
+            (run_id,) = enqueue.enqueue(connection, [new], news)
+            run = _found(runs.get(connection, run_id), run_id)
+        self._learned(news)
+        return run
 
     def enqueue_text(self, job_name: str, text: str | None, *, idempotency_key: str | None = None) -> Run:
         """Make one run of a job by its name, its input as JSON text: what a command line has.
@@ -102,8 +105,11 @@ class RunVerbs(Opening):
             enqueue.new_run(resolved, (given,), now, run_after=run_after, priority=priority, actor=actor)
             for given in inputs
         ]
+        news = self._news(resolved)
         with self._writing() as connection:
-            return enqueue.enqueue(connection, new, [resolved])
+            ids = enqueue.enqueue(connection, new, news)
+        self._learned(news)
+        return ids
 
     def cancel(self, run_id: int) -> Run:
         """End a run: at once where it waits; one that runs is asked to, and is cancelled when it comes back.

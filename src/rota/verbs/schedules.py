@@ -63,10 +63,7 @@ class ScheduleVerbs(Opening):
         label: str | None = None,
         description: str | None = None,
     ) -> str:
-        """Register a schedule, or bring the one of that id up to date; safe at every start.
-
-        What is unchanged is not written. A changed cadence or zone takes its first slot after now; any other change
-        keeps the slot that is pending. A pause stays.
+        """Register a schedule, or bring the one of that id up to date. Safe at every start. Returns its id.
 
         Args:
             job: a step or an action of this app.
@@ -77,17 +74,10 @@ class ScheduleVerbs(Opening):
             grace: how late a slot may still be fired, one second or more; None: however late.
             label, description: words for people.
 
-        Returns:
-            The schedule's id.
-
         Raises:
             CadenceInvalid, CadenceNeverComes, ZoneUnknown: the cadence cannot be meant.
             JobNotRegistered, PayloadError: the job is not this app's, or the input is not the job's.
-            ScheduleIdInvalid, ScheduleInvalid: an id or an option that makes no sense.
-            ScheduleOwned: the id belongs to a schedule of another source, such as a file.
-
-        >>> app.schedule(report, "0 9 * * 1-5", Period("day"), id="daily-brief", tz="America/New_York")
-        'daily-brief'
+            ScheduleIdInvalid, ScheduleInvalid, ScheduleOwned: an id or an option that makes no sense, or another's id.
         """
         resolved = self.jobs.resolve(job)
         with naming(
@@ -182,8 +172,10 @@ class ScheduleVerbs(Opening):
         )
 
     def _register(self, asked: Registration, job: AnyJob) -> None:
+        news = self._news(job)
         with self._writing() as connection:
-            told = register.register(connection, [asked], [job], self.author, self._now())
+            told = register.register(connection, [asked], news, self.author, self._now())
+        self._learned(news)
         self._tell(told)
 
 
