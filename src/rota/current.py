@@ -34,7 +34,10 @@ class CurrentRun:
 
     @property
     def cancelled(self) -> bool:
-        """True once someone asked to cancel it, or its time is up: a long handler looks here and returns."""
+        """True once someone asked to cancel it, or its time is up: a long plain function looks here and returns.
+
+        A coroutine is cancelled where it stands.
+        """
         return self._cancel.is_set()
 
     @property
