@@ -62,7 +62,7 @@ def finish(site: Site, lines: list[str]) -> None:
 
 
 def test_kill_nine_loses_and_doubles_nothing(site: Site) -> None:
-    site.schedules(20)
+    site.schedules(20, seconds=0.1)
     lines = killed_at_random(site, seconds=6, kills=5)
     found = check_account(site)
     assert found["fires"] > 50
@@ -73,7 +73,7 @@ def test_kill_nine_loses_and_doubles_nothing(site: Site) -> None:
 
 @pytest.mark.soak
 def test_kill_nine_fifty_times(site: Site) -> None:
-    site.schedules(200)
+    site.schedules(200, seconds=0.02)
     lines = killed_at_random(site, seconds=180, kills=50)
     found = check_account(site)
     assert not [line for line in lines if "database is locked" in line or "Traceback" in line]

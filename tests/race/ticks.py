@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from threading import Event
 
 import rota
 
@@ -12,6 +13,7 @@ app = rota.App()
 
 @app.step()
 def tick() -> int:
+    Event().wait(float(os.environ["TICK_SECONDS"]))  # so that a kill finds it at work
     with Path("ticks.txt").open("a") as file:
         file.write(f"{rota.current_run().id} {rota.current_run().attempt}\n")
     return os.getpid()

@@ -31,6 +31,7 @@ class Site:
             "ROTA_APP": "tests.race.ticks:app",
             "ROTA_DATABASE_URL": f"sqlite:///{folder / 'rota.db'}",
             "TICKS": "0",
+            "TICK_SECONDS": "0",
         }
         self._processes: list[Process] = []
 
@@ -42,9 +43,9 @@ class Site:
         for process in self._processes:
             process.close()
 
-    def schedules(self, count: int) -> None:
-        """How many schedules of a second its workers register."""
-        self.environ["TICKS"] = str(count)
+    def schedules(self, count: int, seconds: float = 0.0) -> None:
+        """How many schedules of a second its workers register, and how long a run of one takes."""
+        self.environ |= {"TICKS": str(count), "TICK_SECONDS": str(seconds)}
 
     def worker(self, *options: str) -> Process:
         return self.process("-m", "rota", "worker", *options)
