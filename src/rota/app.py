@@ -6,12 +6,13 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from importlib.metadata import version
 from threading import RLock
 from typing import Any, TypeVar, cast
 
 from sqlalchemy import Connection
 
-from rota import __version__, log
+from rota import log
 from rota.clock import Clock, SystemClock
 from rota.engine import pruner
 from rota.engine.worker import Worker, WorkerOptions
@@ -180,7 +181,7 @@ class App(Verbs):
             with home.store.begin() as connection:
                 told = schedule_pruning(connection, self.jobs, self._forget_old_history, home.clock.now())
             self._tell(told)
-        return Worker(home.store, home.clock, self, __version__, options)
+        return Worker(home.store, home.clock, self, version("rota"), options)
 
     def _forget_old_history(self) -> None:
         home, settings = self.home(), Settings.load()

@@ -5,11 +5,10 @@ RotaError
 ├── JobError: HandlerInvalid, JobNameInvalid, JobNameTaken, JobNotRegistered, JobUnknown, JobDisabled
 ├── PayloadError (ValueError): PayloadMismatch, PayloadNotJson, PayloadTooLarge
 ├── ScheduleError: ScheduleNotFound, ScheduleIdInvalid, ScheduleInvalid, ScheduleOwned, ScheduleRetired,
-│   ScheduleFinished, SlotFired, OverlapBlocked
+│   ScheduleFinished, SlotFired
 ├── RunError: RunNotFound, RunFinished, RunNotFailed, OptionInvalid, QueueUnknown, NoCurrentRun
-├── StoreError: DatabaseUnusable, DatabaseReadOnly, DatabaseUnreachable, DatabaseBusy, SchemaOutdated, SchemaNewer,
-│   ConnectionUnusable, TransactionOpen, TransactionOver,
-│   TransactionStale
+├── StoreError: DatabaseUnusable, DatabaseReadOnly, DatabaseUnreachable, DatabaseBusy, SchemaNewer,
+│   ConnectionUnusable, TransactionOpen, TransactionOver, TransactionStale
 ├── SettingInvalid (ValueError), AppNotFound, AppRunning, StoppedFromWithin
 └── NotIdle: the harness waited for what does not come
 """
@@ -29,7 +28,6 @@ from rota.errors.jobs import (
 from rota.errors.payloads import PayloadError, PayloadMismatch, PayloadNotJson, PayloadTooLarge
 from rota.errors.runs import NoCurrentRun, OptionInvalid, QueueUnknown, RunError, RunFinished, RunNotFailed, RunNotFound
 from rota.errors.schedules import (
-    OverlapBlocked,
     ScheduleError,
     ScheduleFinished,
     ScheduleIdInvalid,
@@ -47,7 +45,6 @@ from rota.errors.store import (
     DatabaseUnreachable,
     DatabaseUnusable,
     SchemaNewer,
-    SchemaOutdated,
     StoreError,
     TransactionOpen,
     TransactionOver,
@@ -77,7 +74,6 @@ __all__ = [
     "NoCurrentRun",
     "NotIdle",
     "OptionInvalid",
-    "OverlapBlocked",
     "PayloadError",
     "PayloadMismatch",
     "PayloadNotJson",
@@ -96,7 +92,6 @@ __all__ = [
     "ScheduleOwned",
     "ScheduleRetired",
     "SchemaNewer",
-    "SchemaOutdated",
     "SettingInvalid",
     "SlotFired",
     "StoppedFromWithin",

@@ -64,10 +64,3 @@ class SlotFired(ScheduleError):
             f"schedule {schedule_id!r}: its slot {slot:%Y-%m-%dT%H:%M:%SZ} was fired as run {run_id}, "
             "which is pruned by now: use `enqueue` for an extra run"
         )
-
-
-class OverlapBlocked(ScheduleError):
-    """The schedule's last run is still going, and its overlap rule keeps another from starting."""
-
-    def __init__(self, schedule_id: str, run_id: int) -> None:
-        super().__init__(f"schedule {schedule_id!r}: run {run_id} is still going, and its runs may not overlap")

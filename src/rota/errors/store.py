@@ -43,13 +43,6 @@ class DatabaseBusy(StoreError, TimeoutError):
         )
 
 
-class SchemaOutdated(StoreError):
-    """The tables are older than this build."""
-
-    def __init__(self, url: str) -> None:
-        super().__init__(f"database {hidden(url)} has an older schema than this build: run `rota db migrate`")
-
-
 class SchemaNewer(StoreError):
     """The tables are newer than this build."""
 
