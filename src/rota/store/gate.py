@@ -112,10 +112,15 @@ class _Patience:
         """Stand in the kernel's line, which is first come, first served; on a thread, for it cannot be left."""
         wait = _Wait(file)
         Thread(target=wait.stand, name="rota-gate", daemon=True).start()
-        for _ in range(int(self._left / SLICE)):
-            if wait.over.wait(SLICE):
-                return True
-            self._left -= SLICE
+        try:
+            for _ in range(int(self._left / SLICE)):
+                if wait.over.wait(SLICE):
+                    return True
+                self._left -= SLICE
+        except BaseException:  # Ctrl-C, say: or the lock would be held by no one, for as long as the process lives
+            if not wait.give_up():
+                _let_go(file)
+            raise
         return not wait.give_up()
 
 
