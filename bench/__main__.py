@@ -5,7 +5,10 @@ from __future__ import annotations
 import sys
 from importlib import import_module
 
-SUBJECTS = {"cron": "the next slot of a cron expression, beside cronsim and croniter"}
+SUBJECTS = {
+    "cron": "the next slot of a cron expression, beside cronsim and croniter",
+    "schedules": "registering and firing on SQLite, beside APScheduler 3",
+}
 """Each is a module of this package with a `main(arguments)`."""
 
 
