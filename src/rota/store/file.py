@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 from contextlib import closing
 from pathlib import Path
+from threading import Event
 
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError
@@ -12,6 +13,8 @@ from sqlalchemy.exc import ArgumentError
 from rota.errors import DatabaseUnreachable, DatabaseUnusable
 
 OLDEST = (3, 35, 0)
+BUSY_SECONDS = 30.0
+SWITCH_PAUSE = 0.005  # seconds
 
 
 class DatabaseFile:
@@ -26,7 +29,7 @@ class DatabaseFile:
         """Make it where it is not there yet; later connections never do, or a lost file would come back empty."""
         if not self.path.exists():
             with closing(sqlite3.connect(self.path)) as connection:
-                connection.execute("PRAGMA journal_mode = WAL")
+                write_ahead(connection)
 
     def adopt(self) -> None:
         """The file that is there now is the one."""
@@ -85,6 +88,22 @@ class FileWatch:
             address = f"{self._path.as_uri()}?mode=ro"
             self._connection = sqlite3.connect(address, uri=True, isolation_level=None, check_same_thread=False)
         return place, self._connection.execute("PRAGMA data_version").fetchone()[0]
+
+
+def write_ahead(connection: sqlite3.Connection) -> None:
+    """Set write-ahead logging, once in a file's life; it needs the file to be writable.
+
+    Where several do so at once they would wait for each other, so SQLite gives up on one of them whatever its timeout.
+    """
+    pause, tries = Event(), int(BUSY_SECONDS / SWITCH_PAUSE)
+    while connection.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorname != "SQLITE_BUSY" or not tries:
+                raise
+            tries -= 1
+            pause.wait(SWITCH_PAUSE)
 
 
 def is_there(url: str) -> bool:

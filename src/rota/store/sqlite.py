@@ -14,12 +14,10 @@ from sqlalchemy import Connection, Engine, QueuePool, create_engine, event
 from sqlalchemy.exc import DBAPIError
 
 from rota.errors import DatabaseBusy, DatabaseReadOnly, DatabaseUnreachable, DatabaseUnusable, StoreError
-from rota.store.file import DatabaseFile, FileWatch
+from rota.store.file import BUSY_SECONDS, DatabaseFile, FileWatch, write_ahead
 from rota.store.foreign import borrowed
 from rota.store.gate import Gate
 from rota.store.migrate import migrate
-
-BUSY_SECONDS = 30.0
 
 
 class SqliteStore:
@@ -120,9 +118,8 @@ def _engine(path: Path) -> Engine:
 
 
 def _set_up(raw: sqlite3.Connection, _: Any) -> None:
-    """Every new connection. Write-ahead logging is set once in a file's life, and needs the file to be writable."""
-    if raw.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
-        raw.execute("PRAGMA journal_mode = WAL")
+    """Every new connection."""
+    write_ahead(raw)
     raw.execute("PRAGMA synchronous = FULL")
     raw.execute("PRAGMA foreign_keys = ON")
 
