@@ -272,7 +272,8 @@ def _open(store: Store, app: App, options: WorkerOptions) -> Capacity:
     """Bring the rows of its jobs and queues up to date, and find what it works on."""
     with store.begin() as connection:
         jobs.refresh(connection, app.jobs)
-        queues.ensure(connection, {job.queue for job in app.jobs} or {"default"})
+        if not app.jobs:
+            queues.ensure(connection, {"default"})
         known = {row.name: row.concurrency for row in queues.listing(connection)}
     for queue in options.queues:
         if queue not in known:

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
-from sqlalchemy import Connection, Integer, Text, bindparam, insert, select
+from sqlalchemy import Connection, bindparam, insert, select
 
 from rota.cadence import Cadence
 from rota.schedule import Schedule
-from rota.store.batch import batch, rows
+from rota.store.batch import Batch, rows
 from rota.store.tables import audit, schedule_versions
-from rota.store.types import Instant, Json, instant_of, text_of
+from rota.store.types import instant_of, text_of
 
 Via = Literal["cli", "code", "file", "studio"]
 
@@ -27,23 +27,10 @@ class Author:
     actor: str | None = None
 
 
-_entry = batch(
-    ("at", Instant()),
-    ("actor", Text()),
-    ("via", Text()),
-    ("verb", Text()),
-    ("subject", Text()),
-    ("version", Integer()),
-)
-_record = insert(audit).from_select(list(_entry.c.keys()), select(_entry))
-_spec = batch(
-    ("schedule_id", Text()),
-    ("version", Integer()),
-    ("spec", Json()),
-    ("effective_from", Instant()),
-    ("actor", Text()),
-)
-_keep = insert(schedule_versions).from_select(list(_spec.c.keys()), select(_spec))
+_entry = Batch(audit, "at", "actor", "via", "verb", "subject", "version")
+_record = insert(audit).from_select(_entry.names, _entry.select())
+_spec = Batch(schedule_versions)
+_keep = insert(schedule_versions).from_select(_spec.names, _spec.select())
 
 
 def record(connection: Connection, author: Author, verb: str, changed: Iterable[Schedule], now: datetime) -> None:

@@ -6,13 +6,13 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, Integer, Select, Text, bindparam, exists, func, literal_column, select, true, update
+from sqlalchemy import Connection, Select, Text, bindparam, exists, func, literal_column, select, true, update
 
 from rota.claim import Claim, Settlement
-from rota.store.batch import batch, insert, rows
+from rota.store.batch import Batch, batch, insert, rows
 from rota.store.runs import is_in
 from rota.store.tables import queues, run_attempts, runs, workers
-from rota.store.types import Instant, Json, RunId
+from rota.store.types import Instant
 
 _now = bindparam("now", type_=Instant())
 
@@ -82,17 +82,8 @@ def claim(
 
 # ---- settling ------------------------------------------------------------------------------------------------------
 
-_outcome = batch(
-    ("id", RunId),
-    ("attempt", Integer()),
-    ("state", Text()),
-    ("output", Json()),
-    ("error", Text()),
-    ("failures", Integer()),
-    ("lost", Integer()),
-    ("run_after", Instant()),
-    ("finished_at", Instant()),
-)
+_WRITTEN = ("state", "output", "error", "failures", "lost", "finished_at")
+_outcome = Batch(runs, "id", "attempt", "run_after", *_WRITTEN)
 _settle = (
     update(runs)
     .where(
@@ -101,21 +92,13 @@ _settle = (
         func.coalesce(runs.c.locked_by, "") == bindparam("worker"),  # the row is found by its id, not by its worker
     )
     .values(
-        {runs.c[name]: _outcome.c[name] for name in ("state", "output", "error", "failures", "lost", "finished_at")}
+        {runs.c[name]: _outcome.c[name] for name in _WRITTEN}
         | {runs.c.run_after: func.coalesce(_outcome.c.run_after, runs.c.run_after), runs.c.locked_by: None}
     )
     .returning(runs.c.id, runs.c.attempt)
 )
-_attempt = batch(
-    ("run_id", RunId),
-    ("attempt", Integer()),
-    ("worker", Text()),
-    ("started_at", Instant()),
-    ("finished_at", Instant()),
-    ("outcome", Text()),
-    ("error", Text()),
-)
-_keep_attempt = insert(run_attempts).from_select(list(_attempt.c.keys()), select(_attempt))
+_attempt = Batch(run_attempts)
+_keep_attempt = insert(run_attempts).from_select(_attempt.names, _attempt.select())
 
 
 def settle(
@@ -126,7 +109,7 @@ def settle(
     A run that was given back and claimed again may be in it twice: an old attempt, and the one that counts.
     """
     written = rows(
-        (s.claim.id, s.claim.attempt, s.state, s.output, s.error, s.failures, s.lost, s.run_after, s.finished_at)
+        (s.claim.id, s.claim.attempt, s.run_after, s.state, s.output, s.error, s.failures, s.lost, s.finished_at)
         for s in settlements
     )
     mine = {(row.id, row.attempt) for row in connection.execute(_settle, {"worker": worker, **written})}

@@ -10,6 +10,7 @@ from sqlalchemy import Connection, bindparam, or_, select
 
 from rota.claim import retry_text
 from rota.job import AnyJob
+from rota.store import queues
 from rota.store.batch import Batch, insert
 from rota.store.tables import jobs
 
@@ -46,8 +47,14 @@ _get = select(*(jobs.c[name] for name in _names)).where(jobs.c.name == bindparam
 
 
 def refresh(connection: Connection, known: Iterable[AnyJob]) -> None:
-    """Insert or bring up to date the rows of these jobs; whether they are enabled is left to the operators."""
-    connection.execute(_refresh, _mine.rows(map(_row_of, known)))
+    """Insert or bring up to date the rows of these jobs, and the queues that they name.
+
+    Whether they are enabled, and what a queue allows, is left to the operators.
+    """
+    present = list(known)
+    if present:
+        connection.execute(_refresh, _mine.rows(map(_row_of, present)))
+        queues.ensure(connection, {job.queue for job in present})
 
 
 def listing(connection: Connection) -> list[JobRow]:

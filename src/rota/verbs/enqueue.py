@@ -13,7 +13,7 @@ from rota.errors import InstantNaive, JobUnknown, OptionInvalid
 from rota.job import AnyJob
 from rota.payload import Codec
 from rota.run import NewRun
-from rota.store import jobs, queues, runs
+from rota.store import jobs, runs
 
 PRIORITIES = range(-32768, 32768)
 RESERVED = "schedule:"
@@ -96,10 +96,7 @@ def enqueue(connection: Connection, new: Sequence[NewRun], known: Iterable[AnyJo
     Args:
         known: the jobs whose rows and queues are to be brought up to date.
     """
-    present = list(known)
-    if present:
-        jobs.refresh(connection, present)
-        queues.ensure(connection, {job.queue for job in present})
+    jobs.refresh(connection, known)
     return runs.add(connection, new)
 
 

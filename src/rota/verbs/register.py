@@ -13,7 +13,7 @@ from rota.engine import fallback, firing
 from rota.errors import ScheduleOwned
 from rota.job import AnyJob
 from rota.schedule import Move, Registration, Schedule
-from rota.store import audit, clock, jobs, queues, schedules, watermark
+from rota.store import audit, clock, jobs, schedules, watermark
 from rota.store.audit import Author
 
 
@@ -35,10 +35,7 @@ def register(
         ScheduleOwned: an id belongs to another source. Nothing is written.
     """
     told = fallback.heed(connection, now)
-    present = list(known)
-    if present:
-        jobs.refresh(connection, present)
-        queues.ensure(connection, {job.queue for job in present})
+    jobs.refresh(connection, known)
     rows = schedules.by_id(connection, (registration.id for registration in asked))
     for registration in asked:
         _check_owner(registration, rows.get(registration.id))
