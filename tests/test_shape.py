@@ -19,8 +19,8 @@ MODULES = {
 # The floors, from the ground up: a module imports only from its own floor or from those below it.
 FLOORS = [
     "clock duration errors",
-    "fields cron offsets zone places payload settings",
-    "daylight interval cadence words handler job",
+    "fields cron offsets zone places payload settings instant author terms",
+    "daylight interval cadence words handler retry job",
     "workflow guard",
     "schedule fire miss run claim current",
     "events plan",

@@ -18,8 +18,9 @@ if TYPE_CHECKING:
     from rota.engine.worker import Worker, WorkerOptions
     from rota.errors import RotaError
     from rota.fire import Fire
-    from rota.job import Job, Job0, Retry
+    from rota.job import Job, Job0
     from rota.miss import Miss
+    from rota.retry import Retry
     from rota.run import Run
     from rota.schedule import Schedule
     from rota.stats import Stats
@@ -54,7 +55,7 @@ _HOMES = {
     "Job": "job",
     "Job0": "job",
     "Miss": "miss",
-    "Retry": "job",
+    "Retry": "retry",
     "RotaError": "errors",
     "Run": "run",
     "Schedule": "schedule",

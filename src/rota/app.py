@@ -13,16 +13,17 @@ from typing import Any, TypeVar, cast
 from sqlalchemy import Connection
 
 from rota import log
+from rota.author import Author
 from rota.clock import Clock, SystemClock
 from rota.engine import pruner
 from rota.engine.worker import Worker, WorkerOptions
 from rota.errors import AppRunning
 from rota.events import Events
 from rota.handler import with_parentheses
-from rota.job import ActionDecorator, AnyJob, Jobs, Retry, StepDecorator
+from rota.job import ActionDecorator, AnyJob, Jobs, StepDecorator
+from rota.retry import Retry
 from rota.settings import Settings
 from rota.store import Store, open_store
-from rota.store.audit import Author
 from rota.verbs import Verbs
 from rota.verbs.transaction import Transaction, Within
 from rota.verbs.upkeep import schedule_pruning

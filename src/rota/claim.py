@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from rota.job import Retry
+from rota.retry import Retry
 from rota.run import State
 
 LOST_LIMIT = 5  # how often a run is given back free of charge before it fails
@@ -38,7 +37,7 @@ class Claim:
 
     def delay(self) -> timedelta:
         """How long the next attempt waits after the failure that just came."""
-        return retry_of(self.retry, self.max_attempts).delay(self.failures + 1)
+        return Retry.read(self.retry, self.max_attempts).delay(self.failures + 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,16 +122,3 @@ def _again(
     claim: Claim, state: State, when: datetime, error: str, *, failures: int = 0, lost: int = 0, kept_as: str
 ) -> Settlement:
     return Settlement(claim, state, None, error, claim.failures + failures, claim.lost + lost, when, None, kept_as)
-
-
-def retry_text(retry: Retry) -> str:
-    """The delays of a Retry as a row keeps them."""
-    return json.dumps(
-        {"initial_delay": retry.initial_delay.total_seconds(), "max_delay": retry.max_delay.total_seconds()}
-    )
-
-
-def retry_of(text: str, attempts: int) -> Retry:
-    """The Retry that a row keeps; the default delays where the row has none."""
-    delays = {name: timedelta(seconds=seconds) for name, seconds in json.loads(text).items()}
-    return Retry(attempts, **delays)

@@ -1,4 +1,4 @@
-"""Job: named code this process can run; how it is retried; and Jobs, the ones this process has."""
+"""Job: named code this process can run; and Jobs, the ones this process has."""
 
 from __future__ import annotations
 
@@ -10,51 +10,14 @@ from typing import Any, Generic, Literal, Protocol, TypeVar, overload
 from rota.errors import HandlerInvalid, JobNameInvalid, JobNameTaken, JobNotRegistered, OptionInvalid
 from rota.handler import is_async, place, signature
 from rota.payload import Codec, readable
+from rota.retry import Retry
+from rota.terms import Terms
 
 Kind = Literal["step", "action", "workflow", "command", "call"]
 
 I = TypeVar("I")  # noqa: E741 - input, output and what a plain call returns: the three letters of the public types
 O = TypeVar("O")  # noqa: E741
 R = TypeVar("R")
-
-
-LONGEST_DELAY = timedelta(days=3650)
-
-
-@dataclass(frozen=True, slots=True)
-class Retry:
-    """How often a run is attempted, and how long it waits in between: the delay doubles after each failure.
-
-    Args:
-        attempts: attempts in all, the first one included; at least 1.
-        initial_delay: the wait after the first failure.
-        max_delay: the longest wait.
-
-    >>> Retry(5, initial_delay=timedelta(seconds=10)).delay(failures=3)
-    datetime.timedelta(seconds=40)
-    """
-
-    attempts: int
-    initial_delay: timedelta = timedelta(seconds=10)
-    max_delay: timedelta = timedelta(minutes=5)
-
-    def __post_init__(self) -> None:
-        if isinstance(self.attempts, bool) or not isinstance(self.attempts, int) or not 1 <= self.attempts <= 10_000:
-            raise OptionInvalid("attempts", self.attempts, "give a whole number from 1 to 10000")
-        for name in ("initial_delay", "max_delay"):
-            delay = getattr(self, name)
-            if not isinstance(delay, timedelta) or delay > LONGEST_DELAY:
-                raise OptionInvalid(name, delay, f"give a timedelta of at most {LONGEST_DELAY.days} days")
-        if self.initial_delay < timedelta(0):
-            raise OptionInvalid("initial_delay", self.initial_delay, "a delay cannot be negative")
-        if self.max_delay < self.initial_delay:
-            raise OptionInvalid("max_delay", self.max_delay, f"it is shorter than initial_delay={self.initial_delay}")
-
-    def delay(self, failures: int) -> timedelta:
-        """The wait after that many failures (1 or more)."""
-        doublings = min(failures - 1, 40)  # far beyond any max_delay, and far below an overflow
-        seconds = min(self.initial_delay.total_seconds() * 2**doublings, self.max_delay.total_seconds())
-        return timedelta(seconds=seconds)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -78,6 +41,11 @@ class AnyJob:
         """The app of a name such as `sales/send-report`; None where the name has none."""
         app, slash, _ = self.name.partition("/")
         return app if slash else None
+
+    @property
+    def terms(self) -> Terms:
+        """What it says of its runs."""
+        return Terms(self.name, self.kind, self.queue, self.retry.attempts, self.retry.text, self.timeout)
 
     def encode(self, given: tuple[object, ...]) -> str | None:
         """The input of a run, given as no value or one, as JSON text.

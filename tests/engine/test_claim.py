@@ -7,8 +7,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from rota.claim import LOST_LIMIT, Claim, Failed, Lost, Outcome, Succeeded, retry_of, retry_text, settled
-from rota.job import Retry
+from rota.claim import LOST_LIMIT, Claim, Failed, Lost, Outcome, Succeeded, settled
+from rota.retry import Retry
 
 NOW = datetime(2026, 8, 3, 9, 0, tzinfo=UTC)
 SECOND = timedelta(seconds=1)
@@ -23,7 +23,7 @@ CLAIM = Claim(
     failures=0,
     lost=0,
     max_attempts=1,
-    retry=retry_text(RETRY),
+    retry=RETRY.text,
     timeout=None,
     schedule_id=None,
     scheduled_for=None,
@@ -54,7 +54,7 @@ def test_the_delay_stays_at_its_limit_after_thousands_of_failures() -> None:
 
 
 def test_a_delay_of_zero_stays_zero() -> None:
-    eager = replace(PATIENT, failures=5, retry=retry_text(Retry(9, initial_delay=timedelta(0))))
+    eager = replace(PATIENT, failures=5, retry=Retry(9, initial_delay=timedelta(0)).text)
     assert settled(eager, Failed("boom"), NOW).run_after == NOW
 
 
@@ -106,5 +106,5 @@ def test_a_cancel_request_wins_over_every_outcome(claim: Claim, outcome: Outcome
 
 def test_the_delays_of_a_row_are_those_that_were_declared() -> None:
     retry = Retry(3, initial_delay=timedelta(milliseconds=1500), max_delay=timedelta(hours=1))
-    assert retry_of(retry_text(retry), 3) == retry
-    assert retry_of("{}", 3) == Retry(3)
+    assert Retry.read(retry.text, 3) == retry
+    assert Retry.read("{}", 3) == Retry(3)

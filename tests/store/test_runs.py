@@ -11,8 +11,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import Connection
 
-from rota.claim import LOST_LIMIT, Claim, Failed, Lost, Outcome, Succeeded, retry_text, settled
-from rota.job import Retry
+from rota.claim import LOST_LIMIT, Claim, Failed, Lost, Outcome, Succeeded, settled
+from rota.retry import Retry
 from rota.run import NewRun, Run
 from rota.store import Store, claims, runs
 from tests.store.conftest import MINUTE, NOW, SECOND, undone
@@ -21,7 +21,7 @@ from tests.store.rows import alive
 many = settings(
     max_examples=50, deadline=None, print_blob=True, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
-RETRY = retry_text(Retry(4, initial_delay=10 * SECOND, max_delay=25 * SECOND))
+RETRY = Retry(4, initial_delay=10 * SECOND, max_delay=25 * SECOND).text
 
 
 def new(job: str = "tick", **changes: Any) -> NewRun:

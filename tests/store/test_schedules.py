@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from rota.fire import Fire
 from rota.schedule import Schedule
 from rota.store import Store, fires, schedules
+from rota.terms import Terms
 from tests.store.conftest import HOUR, MINUTE, NOW, SECOND, undone
 from tests.store.rows import schedule
 
@@ -124,7 +125,8 @@ def test_a_due_one_comes_with_its_early_fire_and_its_job_s_terms(store: Store) -
         assert schedules.locked(connection, "a") == a
         assert schedules.locked(connection, "nobody") is None
     assert (a.run_id, b.run_id, b.terms) == (7, None, None)
-    assert a.terms == schedules.Terms("bulk", 1.5 * SECOND, 3, "{}", enabled=False, retired=True)
+    assert a.terms == Terms("tick", "step", "bulk", 3, "{}", 1.5 * SECOND)
+    assert a.barred == "retired"
 
 
 def test_the_fires_of_several_spans_at_once(store: Store) -> None:

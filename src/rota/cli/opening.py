@@ -9,12 +9,12 @@ from contextlib import contextmanager
 import click
 
 from rota.app import App, Home
+from rota.author import Author
 from rota.cli.asked import Asked
 from rota.clock import SystemClock
 from rota.finding import find_app
 from rota.settings import Settings
 from rota.store import is_there, open_store
-from rota.store.audit import Author
 
 
 @contextmanager

@@ -16,7 +16,8 @@ from rota.miss import Miss
 from rota.run import NewRun
 from rota.schedule import POISONED_AFTER, Move, Schedule
 from rota.store import fires, runs, watermark
-from rota.store.schedules import Due, Terms
+from rota.store.schedules import Due
+from rota.terms import Terms
 
 _INSTANT = timedelta(microseconds=1)
 
@@ -83,16 +84,11 @@ def fire(schedule: Schedule, terms: Terms, slot: datetime, now: datetime, *, run
     """The run of `slot`. The watermark passes a slot that is due, and waits before one that was fired early."""
     following = schedule.cadence.next_after(now) if slot <= now else schedule.next_run_at
     return Fired(
-        NewRun(
-            job=schedule.job,
-            kind=schedule.kind,
-            queue=terms.queue,
-            input=schedule.input,
-            max_attempts=terms.max_attempts,
-            retry=terms.retry,
-            timeout=terms.timeout,
+        NewRun.of(
+            terms,
+            schedule.input,
+            now,
             run_after=run_after,
-            created_at=now,
             idempotency_key=idempotency_key(schedule.id, schedule.app, schedule.key, slot),
             schedule_id=schedule.id,
             scheduled_for=slot,
@@ -132,7 +128,8 @@ def _decide(due: Due, now: datetime) -> Decision:
         return AlreadyFired(Move(schedule, schedule.moved(cadence.next_after(slot)), "late"))
     if terms is None:
         return failure(schedule, f"job {schedule.job} has no row in rota_jobs: register it again", now)
-    if (blocked := _blocked(schedule, terms)) is not None:
+    if due.barred is not None:
+        blocked = f"job {schedule.job} is {due.barred}"
         passed = replace(schedule.moved(cadence.next_after(now)), last_error=blocked)
         return Missed(Move(schedule, passed, "blocked", blocked))
     grace = schedule.grace
@@ -142,12 +139,6 @@ def _decide(due: Due, now: datetime) -> Decision:
     if schedule.input is not None:
         json.loads(schedule.input)
     return fire(schedule, terms, slot, now, run_after=slot)
-
-
-def _blocked(schedule: Schedule, terms: Terms) -> str | None:
-    if terms.retired:
-        return f"job {schedule.job} is retired"
-    return None if terms.enabled else f"job {schedule.job} is disabled"
 
 
 def _reason_of(error: Exception) -> str:

@@ -6,26 +6,15 @@ import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal
 
 from sqlalchemy import Connection, bindparam, insert, select
 
+from rota.author import Author, Via
 from rota.cadence import Cadence
 from rota.schedule import Schedule
 from rota.store.batch import Batch, rows
 from rota.store.tables import audit, schedule_versions
 from rota.store.types import instant_of, text_of
-
-Via = Literal["cli", "code", "file", "studio"]
-
-
-@dataclass(frozen=True, slots=True)
-class Author:
-    """Who does something, and by which door."""
-
-    via: Via = "code"
-    actor: str | None = None
-
 
 _entry = Batch(audit, "at", "actor", "via", "verb", "subject", "version")
 _record = insert(audit).from_select(_entry.names, _entry.select())

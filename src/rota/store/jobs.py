@@ -8,11 +8,11 @@ from datetime import timedelta
 
 from sqlalchemy import Connection, bindparam, or_, select
 
-from rota.claim import retry_text
 from rota.job import AnyJob
 from rota.store import queues
 from rota.store.batch import Batch, insert
 from rota.store.tables import jobs
+from rota.terms import Terms
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +30,10 @@ class JobRow:
     retry: str
     enabled: bool
     retired: bool
+
+    @property
+    def terms(self) -> Terms:
+        return Terms(self.name, self.kind, self.queue, self.max_attempts, self.retry, self.timeout)
 
 
 _OPERATORS = {"enabled", "retired"}  # never refreshed from code
@@ -76,7 +80,7 @@ def _row_of(job: AnyJob) -> JobRow:
         queue=job.queue,
         timeout=job.timeout,
         max_attempts=job.retry.attempts,
-        retry=retry_text(job.retry),
+        retry=job.retry.text,
         enabled=True,
         retired=False,
     )

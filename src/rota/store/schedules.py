@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import datetime, timedelta
-from typing import Any
+from datetime import datetime
+from typing import Any, Literal
 
 from sqlalchemy import (
     Connection,
@@ -29,6 +29,7 @@ from rota.schedule import Schedule
 from rota.store.batch import Batch, batch, rows
 from rota.store.tables import jobs, schedule_fires, schedules
 from rota.store.types import Instant
+from rota.terms import Terms
 
 _columns = list(schedules.c)
 
@@ -63,24 +64,15 @@ def by_id(connection: Connection, ids: Iterable[str]) -> dict[str, Schedule]:
 
 
 @dataclass(frozen=True, slots=True)
-class Terms:
-    """What `rota_jobs` says of the runs of a schedule's job: any process can fire for it."""
-
-    queue: str
-    timeout: timedelta | None
-    max_attempts: int
-    retry: str
-    enabled: bool
-    retired: bool
-
-
-@dataclass(frozen=True, slots=True)
 class Due:
-    """A schedule to decide on: whether its slot has a fire already, and its job's terms."""
+    """A schedule to decide on: whether its slot has a fire already, and what its job's row says of the run to make."""
 
     schedule: Schedule
     run_id: int | None
     terms: Terms | None
+    """None: its job has no row."""
+    barred: Literal["disabled", "retired"] | None = None
+    """What an operator has made of its job."""
 
 
 _live = and_(schedules.c.enabled == true(), schedules.c.retired == false())
@@ -88,9 +80,9 @@ _free = or_(schedules.c.not_before.is_(None), schedules.c.not_before <= bindpara
 _slot_fired = and_(
     schedule_fires.c.schedule_id == schedules.c.id, schedule_fires.c.scheduled_for == schedules.c.next_run_at
 )
-_terms = (jobs.c.queue, jobs.c.timeout, jobs.c.max_attempts, jobs.c.retry, jobs.c.enabled, jobs.c.retired)
+_terms = (jobs.c.name, jobs.c.kind, jobs.c.queue, jobs.c.max_attempts, jobs.c.retry, jobs.c.timeout)
 _to_decide = (
-    select(*_columns, schedule_fires.c.run_id, jobs.c.name, *_terms)
+    select(*_columns, schedule_fires.c.run_id, jobs.c.enabled, jobs.c.retired, *_terms)
     .join(schedule_fires, _slot_fired, isouter=True)
     .join(jobs, jobs.c.name == schedules.c.job, isouter=True)
 )
@@ -224,8 +216,10 @@ def _schedule(row: Any) -> Schedule:
 def _due_of(row: Any) -> Due:
     width = len(_columns)
     schedule = Schedule(**dict(zip(_names, row[:width], strict=True)))
-    run_id, job, *terms = row[width:]
-    return Due(schedule, run_id, None if job is None else Terms(*terms))
+    run_id, enabled, retired, *terms = row[width:]
+    if enabled is None:
+        return Due(schedule, run_id, None)
+    return Due(schedule, run_id, Terms(*terms), "retired" if retired else None if enabled else "disabled")
 
 
 _names = [column.name for column in _columns]

@@ -7,10 +7,10 @@ from datetime import datetime
 
 from sqlalchemy import Connection
 
+from rota.author import Author
 from rota.errors import OptionInvalid, RunFinished, RunNotFailed, RunNotFound
 from rota.run import NewRun, Run
 from rota.store import audit, runs
-from rota.store.audit import Author
 from rota.verbs.enqueue import checked_key
 
 
@@ -47,20 +47,7 @@ def retry(connection: Connection, run_id: int, key: str, author: Author, now: da
         raise RunNotFailed(run.id, run.state)
     if runs.by_key(connection, run.job, checked_key(key)) is not None:
         raise OptionInvalid("idempotency_key", key, f"another run of {run.job} has it; give a new one")
-    again = NewRun(
-        job=run.job,
-        kind=run.kind,
-        queue=run.queue,
-        input=run.input,
-        max_attempts=run.max_attempts,
-        retry=run.retry,
-        timeout=run.timeout,
-        run_after=now,
-        created_at=now,
-        priority=run.priority,
-        idempotency_key=key,
-        actor=author.actor,
-    )
+    again = NewRun.of(run.terms, run.input, now, priority=run.priority, idempotency_key=key, actor=author.actor)
     (new_id,) = runs.add(connection, [again])
     audit.record_run(connection, author, "retry", run.id, now)
     return _locked(connection, new_id)

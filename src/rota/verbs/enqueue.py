@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
 from sqlalchemy import Connection
 
-from rota.claim import retry_text
-from rota.errors import InstantNaive, JobUnknown, OptionInvalid
+from rota.errors import JobUnknown, OptionInvalid
+from rota.instant import checked_instant
 from rota.job import AnyJob
 from rota.payload import Codec
 from rota.run import NewRun
 from rota.store import jobs, runs
+from rota.terms import Terms
 
 PRIORITIES = range(-32768, 32768)
 RESERVED = "schedule:"
@@ -35,56 +36,35 @@ def new_run(
         PayloadError: the input does not fit, or cannot be kept.
         OptionInvalid, InstantNaive: an option that makes no sense.
     """
-    return NewRun(
-        job=job.name,
-        kind=job.kind,
-        queue=job.queue,
-        input=job.encode(given),
-        max_attempts=job.retry.attempts,
-        retry=retry_text(job.retry),
-        timeout=job.timeout,
-        run_after=now if run_after is None else checked_instant("run_after", run_after),
-        created_at=now,
+    return NewRun.of(
+        job.terms,
+        job.encode(given),
+        now,
+        run_after=None if run_after is None else checked_instant("run_after", run_after),
         priority=_checked_priority(priority),
         idempotency_key=None if idempotency_key is None else checked_key(idempotency_key),
         actor=actor,
     )
 
 
-def new_run_by_name(
-    connection: Connection,
-    name: str,
-    job: AnyJob | None,
-    text: str | None,
-    key: str | None,
-    actor: str | None,
-    now: datetime,
-) -> NewRun:
-    """A run of the job that has a row of this name, `job` where this process has its code; checked as far as it can be.
+def terms_of(connection: Connection, name: str) -> Terms:
+    """The terms of the job that has a row of this name.
 
     Raises:
         JobUnknown: no worker has ever had it.
-        PayloadError, HandlerInvalid, OptionInvalid: the input, or the key, cannot be meant.
     """
     row = jobs.get(connection, name)
     if row is None:
         raise JobUnknown(name)
-    return NewRun(
-        job=row.name,
-        kind=row.kind,
-        queue=row.queue,
-        input=_parsed(job, text),
-        max_attempts=row.max_attempts,
-        retry=row.retry,
-        timeout=row.timeout,
-        run_after=now,
-        created_at=now,
-        idempotency_key=None if key is None else checked_key(key),
-        actor=actor,
-    )
+    return row.terms
 
 
-def _parsed(job: AnyJob | None, text: str | None) -> str | None:
+def parsed(job: AnyJob | None, text: str | None) -> str | None:
+    """An input that a person typed as JSON: checked by its job where this process has that, else for being JSON.
+
+    Raises:
+        PayloadError, HandlerInvalid: it cannot be meant.
+    """
     if job is not None:
         return job.parse(text)
     return None if text is None else Codec[Any](Any).parse(text)
@@ -98,17 +78,6 @@ def enqueue(connection: Connection, new: Sequence[NewRun], known: Iterable[AnyJo
     """
     jobs.refresh(connection, known)
     return runs.add(connection, new)
-
-
-def checked_instant(name: str, instant: datetime) -> datetime:
-    """`instant` in UTC, where it is an aware datetime that every zone can show; else an error that names it."""
-    if not isinstance(instant, datetime):
-        raise OptionInvalid(name, instant, "give an aware datetime")
-    if instant.utcoffset() is None:
-        raise InstantNaive(instant, name)
-    if not 2 <= instant.year <= 9998:
-        raise OptionInvalid(name, instant, "give one of the years 2 to 9998")
-    return instant.astimezone(UTC)
 
 
 def _checked_priority(priority: int) -> int:

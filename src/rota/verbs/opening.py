@@ -9,8 +9,8 @@ from datetime import datetime
 
 from sqlalchemy import Connection
 
+from rota.author import Author
 from rota.job import AnyJob, Jobs
-from rota.store.audit import Author
 
 
 class Opening(ABC):

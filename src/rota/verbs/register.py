@@ -8,13 +8,13 @@ from datetime import datetime
 
 from sqlalchemy import Connection
 
+from rota.author import Author
 from rota.cadence import Cadence
 from rota.engine import fallback, firing
 from rota.errors import ScheduleOwned
 from rota.job import AnyJob
 from rota.schedule import Move, Registration, Schedule
 from rota.store import audit, clock, jobs, schedules, watermark
-from rota.store.audit import Author
 
 
 def register(

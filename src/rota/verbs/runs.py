@@ -6,10 +6,12 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Any, TypeVar, overload
 
+from sqlalchemy import Connection
+
 from rota.errors import RunNotFound
 from rota.job import AnyJob, Job, Job0
-from rota.run import Run
-from rota.store import runs
+from rota.run import NewRun, Run
+from rota.store import jobs, runs
 from rota.verbs import cancel, enqueue
 from rota.verbs.opening import Opening
 
@@ -71,8 +73,8 @@ class RunVerbs(Opening):
         )
         news = self._news(resolved)
         with self._writing() as connection:
-            (run_id,) = enqueue.enqueue(connection, [new], news)
-            run = _found(runs.get(connection, run_id), run_id)
+            jobs.refresh(connection, news)
+            run = _made(connection, new)
         self._learned(news)
         return run
 
@@ -87,10 +89,10 @@ class RunVerbs(Opening):
             OptionInvalid: the key cannot be one.
         """
         now, job = self._now(), self.jobs.get(job_name)
+        key = None if idempotency_key is None else enqueue.checked_key(idempotency_key)
         with self._writing() as connection:
-            new = enqueue.new_run_by_name(connection, job_name, job, text, idempotency_key, self.author.actor, now)
-            (run_id,) = runs.add(connection, [new])
-            return _found(runs.get(connection, run_id), run_id)
+            terms, given = enqueue.terms_of(connection, job_name), enqueue.parsed(job, text)
+            return _made(connection, NewRun.of(terms, given, now, idempotency_key=key, actor=self.author.actor))
 
     def enqueue_many(
         self, job: Job[I, Any, Any], inputs: Iterable[I], /, *, run_after: datetime | None = None, priority: int = 0
@@ -139,7 +141,12 @@ class RunVerbs(Opening):
             return cancel.retry(connection, run_id, idempotency_key, self.author, self._now())
 
 
-def _found(run: Run | None, run_id: int) -> Run:
+def _made(connection: Connection, new: NewRun) -> Run:
+    """The run as its row has it; only where its key may have been taken does that have to be read."""
+    (run_id,) = runs.add(connection, [new])
+    if new.idempotency_key is None:
+        return Run.made(run_id, new)
+    run = runs.get(connection, run_id)
     if run is None:
         raise RunNotFound(run_id)
     return run

@@ -9,13 +9,13 @@ from typing import Any, TypeVar, overload
 
 from rota.cadence import Cadence
 from rota.errors import ScheduleInvalid, ScheduleNotFound, naming
+from rota.instant import checked_instant
 from rota.job import AnyJob, Job, Job0
 from rota.payload import readable
 from rota.run import Run
 from rota.schedule import Registration, Schedule, automatic_id, checked_id, options_text
 from rota.store import schedules
 from rota.verbs import register, steer
-from rota.verbs.enqueue import checked_instant
 from rota.verbs.opening import Opening
 
 I = TypeVar("I")  # noqa: E741
@@ -83,7 +83,18 @@ class ScheduleVerbs(Opening):
         with naming(
             f"schedule {id!r} of job {resolved.name}" if id is not None else f"a schedule of job {resolved.name}"
         ):
-            registration = self._registration(resolved, cadence, input, id, tz, grace, label, description)
+            asked, encoded = _cadence(cadence, tz), resolved.encode(input)
+            registration = Registration(
+                id=automatic_id(resolved.kind, resolved.name, asked, encoded) if id is None else checked_id(id),
+                kind=resolved.kind,
+                job=resolved.name,
+                cadence=asked,
+                input=encoded,
+                options=options_text(grace),
+                label=_words("label", label),
+                description=_words("description", description),
+                actor=self.author.actor,
+            )
         self._register(registration, resolved)
         return registration.id
 
@@ -146,30 +157,6 @@ class ScheduleVerbs(Opening):
         """All schedules, the next one due first."""
         with self._reading() as connection:
             return schedules.listing(connection)
-
-    def _registration(
-        self,
-        job: AnyJob,
-        cadence: str | Cadence,
-        input: tuple[object, ...],
-        id: str | None,
-        tz: str | None,
-        grace: timedelta | None,
-        label: str | None,
-        description: str | None,
-    ) -> Registration:
-        asked, encoded = _cadence(cadence, tz), job.encode(input)
-        return Registration(
-            id=automatic_id(job.kind, job.name, asked, encoded) if id is None else checked_id(id),
-            kind=job.kind,
-            job=job.name,
-            cadence=asked,
-            input=encoded,
-            options=options_text(grace),
-            label=_words("label", label),
-            description=_words("description", description),
-            actor=self.author.actor,
-        )
 
     def _register(self, asked: Registration, job: AnyJob) -> None:
         news = self._news(job)

@@ -7,12 +7,12 @@ from datetime import datetime
 
 from sqlalchemy import Connection
 
+from rota.author import Author
 from rota.engine import fallback, firing
 from rota.errors import JobDisabled, JobNotRegistered, ScheduleFinished, ScheduleNotFound, ScheduleRetired, SlotFired
 from rota.run import Run
 from rota.schedule import Move, Schedule
 from rota.store import audit, fires, runs, schedules, watermark
-from rota.store.audit import Author
 from rota.store.schedules import Due
 
 
@@ -104,7 +104,7 @@ def _fire(connection: Connection, due: Due, slot: datetime, author: Author, now:
     schedule, terms = due.schedule, due.terms
     if terms is None:
         raise JobNotRegistered(schedule.job)
-    if not terms.enabled or terms.retired:
+    if due.barred is not None:
         raise JobDisabled(schedule.job)
     decision = firing.fire(schedule, terms, slot, now, run_after=now)
     told = firing.write(connection, [decision], now, origin="trigger", worker=None)

@@ -8,12 +8,12 @@ from datetime import datetime
 
 from sqlalchemy import Connection
 
+from rota.author import Author
 from rota.clock import Clock
 from rota.errors import TransactionOver
 from rota.job import AnyJob, Jobs
 from rota.schedule import Registration
 from rota.store import Store
-from rota.store.audit import Author
 from rota.verbs import Verbs
 from rota.verbs.register import register
 

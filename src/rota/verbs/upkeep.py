@@ -7,11 +7,11 @@ from datetime import datetime
 
 from sqlalchemy import Connection
 
+from rota.author import Author
 from rota.cadence import Cadence
 from rota.engine import pruner
 from rota.job import Jobs
 from rota.schedule import Registration
-from rota.store.audit import Author
 from rota.verbs.register import register
 
 
