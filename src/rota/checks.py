@@ -57,7 +57,7 @@ def _of_schedule(schedule: Schedule, known: dict[str, JobRow], now: datetime) ->
         yield Problem("error", place, text, "mend what the error says; the slot is tried again until the tenth failure")
     elif schedule.last_error is not None:
         yield Problem("warning", place, f"its slot is refused: {schedule.last_error}", "mend what the error says")
-    if schedule.next_run_at is None and schedule.cadence.next_after(now) is not None:
+    if schedule.next_run_at is None and schedule.slot_after(now) is not None:
         text = "it has no next slot, though its cadence has"
         yield Problem("error", place, text, "register it again: that fills next_run_at")
     yield from _of_its_job(schedule, place, known.get(schedule.job))

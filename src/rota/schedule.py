@@ -6,6 +6,7 @@ import hashlib
 import json
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from functools import lru_cache
 from typing import Literal, Self
 
 from rota.cadence import Cadence
@@ -72,6 +73,10 @@ class Schedule:
         """
         return Cadence.parse(self.cron_spec, self.location, self.anchor)
 
+    def slot_after(self, instant: datetime) -> datetime | None:
+        """Its first slot strictly later than `instant`; raises as `cadence` does."""
+        return _slot_after(self.cadence, instant)
+
     @property
     def grace(self) -> timedelta | None:
         """How late a slot may still be fired; None: however late."""
@@ -119,6 +124,11 @@ class Schedule:
     def stuck(self, error: str, now: datetime) -> Self:
         """The limit is reached, and no readable cadence says where to go: the slot is kept, for long intervals."""
         return replace(self, last_error=error, consecutive_failures=POISONED_AFTER, not_before=now + UNREADABLE_AFTER)
+
+
+@lru_cache(maxsize=4096)  # a thousand schedules share a cadence, and the slots they come to
+def _slot_after(cadence: Cadence, instant: datetime) -> datetime | None:
+    return cadence.next_after(instant)
 
 
 @dataclass(frozen=True, slots=True)

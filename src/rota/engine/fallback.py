@@ -62,7 +62,7 @@ def _drawn_back(schedule: Schedule, now: datetime) -> Schedule | None:
 def _earlier_slot(schedule: Schedule, now: datetime) -> datetime | None:
     held = schedule.next_run_at
     try:
-        first = schedule.cadence.next_after(now)
+        first = schedule.slot_after(now)
     except RotaError:
         return held  # unreadable: the scanner says so when its slot comes
     return held if held is None or first is None else min(held, first)

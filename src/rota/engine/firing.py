@@ -74,7 +74,7 @@ def failure(schedule: Schedule, error: str, now: datetime) -> Failed:
     if schedule.consecutive_failures + 1 < POISONED_AFTER:
         return Failed(Move(schedule, schedule.failed(error, now), "poisoned", error), error, dropped=False)
     try:
-        following = schedule.cadence.next_after(now)
+        following = schedule.slot_after(now)
     except Exception:  # noqa: BLE001 - no readable cadence says where to go
         return Failed(Move(schedule, schedule.stuck(error, now), "poisoned", error), error, dropped=False)
     return Failed(Move(schedule, schedule.poisoned(error, following), "poisoned", error), error, dropped=True)
@@ -82,7 +82,7 @@ def failure(schedule: Schedule, error: str, now: datetime) -> Failed:
 
 def fire(schedule: Schedule, terms: Terms, slot: datetime, now: datetime, *, run_after: datetime) -> Fired:
     """The run of `slot`. The watermark passes a slot that is due, and waits before one that was fired early."""
-    following = schedule.cadence.next_after(now) if slot <= now else schedule.next_run_at
+    following = schedule.slot_after(now) if slot <= now else schedule.next_run_at
     return Fired(
         NewRun.of(
             terms,
@@ -121,20 +121,20 @@ def write(
 
 def _decide(due: Due, now: datetime) -> Decision:
     schedule, terms = due.schedule, due.terms
-    slot, cadence = schedule.next_run_at, schedule.cadence
+    slot = schedule.next_run_at
     if slot is None:
         raise AssertionError(f"{schedule.id} has no slot to decide on")
     if due.run_id is not None:
-        return AlreadyFired(Move(schedule, schedule.moved(cadence.next_after(slot)), "late"))
+        return AlreadyFired(Move(schedule, schedule.moved(schedule.slot_after(slot)), "late"))
     if terms is None:
         return failure(schedule, f"job {schedule.job} has no row in rota_jobs: register it again", now)
     if due.barred is not None:
         blocked = f"job {schedule.job} is {due.barred}"
-        passed = replace(schedule.moved(cadence.next_after(now)), last_error=blocked)
+        passed = replace(schedule.moved(schedule.slot_after(now)), last_error=blocked)
         return Missed(Move(schedule, passed, "blocked", blocked))
     grace = schedule.grace
     if grace is not None and slot < now - grace:
-        young = cadence.next_after(now - grace - _INSTANT)
+        young = schedule.slot_after(now - grace - _INSTANT)
         return Missed(Move(schedule, schedule.moved(young), "late", f"older than its grace of {grace}"))
     if schedule.input is not None:
         json.loads(schedule.input)

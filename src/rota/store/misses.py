@@ -89,7 +89,7 @@ def _adjacent(schedule: Schedule, last: Miss, following: Miss) -> bool:
     if (last.reason, last.version) != (following.reason, following.version):
         return False
     try:
-        return schedule.cadence.next_after(last.last_slot) == following.first_slot
+        return schedule.slot_after(last.last_slot) == following.first_slot
     except RotaError:
         return False
 

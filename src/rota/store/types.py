@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 from typing import Any
 
 from sqlalchemy import BigInteger, CheckConstraint, Dialect, Float, Integer, MetaData, Text, TypeDecorator
@@ -14,6 +16,7 @@ from rota.errors import InstantNaive
 RunId = BigInteger().with_variant(Integer(), "sqlite")  # SQLite counts upwards only in a column declared INTEGER
 
 
+@lru_cache(maxsize=4096)  # the rows of a batch share most of their instants
 def text_of(instant: datetime) -> str:
     """An instant as SQLite keeps it: 27 characters of UTC that sort as time does, `2026-03-08T07:00:00.000000Z`."""
     if instant.tzinfo is None:
@@ -23,6 +26,7 @@ def text_of(instant: datetime) -> str:
     return instant.isoformat(timespec="microseconds")[:26] + "Z"
 
 
+@lru_cache(maxsize=4096)
 def instant_of(text: str) -> datetime:
     """The instant that such a text means."""
     return datetime.fromisoformat(text)
@@ -37,15 +41,23 @@ class Instant(TypeDecorator[datetime]):
     def load_dialect_impl(self, dialect: Dialect) -> TypeEngine[Any]:
         return TIMESTAMP(timezone=True) if dialect.name == "postgresql" else Text()
 
-    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> Any:
-        if value is None:
-            return None
-        return value if dialect.name == "postgresql" else text_of(value)
+    def bind_processor(self, dialect: Dialect) -> Callable[[datetime | None], Any] | None:
+        return None if dialect.name == "postgresql" else _text_or_none
 
-    def process_result_value(self, value: Any, dialect: Dialect) -> datetime | None:  # noqa: ARG002
-        if value is None:
-            return None
-        return instant_of(value) if isinstance(value, str) else value.astimezone(UTC)
+    def result_processor(self, dialect: Dialect, coltype: object) -> Callable[[Any], datetime | None]:  # noqa: ARG002
+        return _in_utc if dialect.name == "postgresql" else _instant_or_none
+
+
+def _text_or_none(instant: datetime | None) -> str | None:
+    return None if instant is None else text_of(instant)
+
+
+def _instant_or_none(text: str | None) -> datetime | None:
+    return None if text is None else instant_of(text)
+
+
+def _in_utc(instant: datetime | None) -> datetime | None:
+    return None if instant is None else instant.astimezone(UTC)
 
 
 class Json(TypeDecorator[str]):

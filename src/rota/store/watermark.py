@@ -42,7 +42,7 @@ def _passes_over(move: Move, now: datetime) -> bool:
 
 
 def _is_next(schedule: Schedule, slot: datetime, to: datetime) -> bool:
-    return schedule.cadence.next_after(slot) == to
+    return schedule.slot_after(slot) == to
 
 
 def _missed(move: Move, fired: Iterable[datetime], now: datetime) -> misses.Missed:

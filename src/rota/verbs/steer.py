@@ -43,7 +43,7 @@ def resume(connection: Connection, schedule_id: str, author: Author, now: dateti
     schedule = _locked(connection, schedule_id).schedule
     if schedule.enabled:
         return told
-    slot = schedule.cadence.next_after(now) if schedule.is_due(now) else schedule.next_run_at
+    slot = schedule.slot_after(now) if schedule.is_due(now) else schedule.next_run_at
     resumed = replace(schedule, enabled=True, paused_at=None, paused_by=None, next_run_at=slot, updated_at=now)
     missed = watermark.advance(connection, [Move(schedule, resumed, "late")], now)
     schedules.steer(connection, [resumed])
@@ -96,7 +96,7 @@ def _stands_still(schedule: Schedule, now: datetime) -> bool:
 
 
 def _past_fired(connection: Connection, schedule: Schedule, now: datetime) -> Due:
-    watermark.advance(connection, [Move(schedule, schedule.moved(schedule.cadence.next_after(now)), "late")], now)
+    watermark.advance(connection, [Move(schedule, schedule.moved(schedule.slot_after(now)), "late")], now)
     return _locked(connection, schedule.id)
 
 
