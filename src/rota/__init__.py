@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from rota.app import App
     from rota.cadence import Cadence
     from rota.current import CurrentRun, current_run
-    from rota.engine.worker import Worker, WorkerOptions
+    from rota.engine.options import WorkerOptions
+    from rota.engine.worker import Worker
     from rota.errors import RotaError
     from rota.fire import Fire
     from rota.job import Job, Job0
@@ -61,7 +62,7 @@ _HOMES = {
     "Schedule": "schedule",
     "Stats": "stats",
     "Worker": "engine.worker",
-    "WorkerOptions": "engine.worker",
+    "WorkerOptions": "engine.options",
     "current_run": "current",
 }
 

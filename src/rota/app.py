@@ -16,7 +16,8 @@ from rota import log
 from rota.author import Author
 from rota.clock import Clock, SystemClock
 from rota.engine import pruner
-from rota.engine.worker import Worker, WorkerOptions
+from rota.engine.options import WorkerOptions
+from rota.engine.worker import Worker
 from rota.errors import AppRunning
 from rota.events import Events
 from rota.handler import with_parentheses

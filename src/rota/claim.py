@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -9,6 +10,7 @@ from rota.retry import Retry
 from rota.run import State
 
 LOST_LIMIT = 5  # how often a run is given back free of charge before it fails
+SUSPECT = 3  # lost so often, it may itself be what ends its workers
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +40,18 @@ class Claim:
     def delay(self) -> timedelta:
         """How long the next attempt waits after the failure that just came."""
         return Retry.read(self.retry, self.max_attempts).delay(self.failures + 1)
+
+
+def lost_at_most(held: Iterable[Claim]) -> int:
+    """How often a run may have been lost to be taken beside these.
+
+    A handler that ends its process takes the runs beside it along. So a worker has one suspect at a time, and beside
+    it only runs that were never lost: innocent ones do not come to their limit.
+    """
+    worst = max((claim.lost for claim in held), default=0)
+    if worst == 0:
+        return LOST_LIMIT
+    return SUSPECT - 1 if worst < SUSPECT else 0
 
 
 @dataclass(frozen=True, slots=True)

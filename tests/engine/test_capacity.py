@@ -10,7 +10,8 @@ import pytest
 
 import rota
 from rota.engine.executor import AHEAD, MOST_AHEAD, QUICK, Capacity, Executor
-from rota.engine.worker import WorkerOptions
+from rota.engine.lease import BEAT
+from rota.engine.options import WorkerOptions
 from rota.testing import Harness
 from tests.conftest import Sql
 from tests.engine.conftest import Held
@@ -90,6 +91,39 @@ def test_a_queue_s_capacity_is_what_its_row_says(
         pass
     held.wait_started(3)
     assert running(env) == ["bulk", "bulk", "mail"]
+
+
+def test_a_queue_s_capacity_may_change_while_the_worker_works(
+    env: Harness, waiting: Callable[[], None], held: Held, sql: Sql
+) -> None:
+    waiting()
+    sql("update rota_queues set concurrency = 1")
+    while env.turn() == 0.0:
+        pass
+    held.wait_started(2)
+    sql("update rota_queues set concurrency = 3 where name = 'mail'")
+    while env.turn() == 0.0:
+        pass
+    held.wait_started(2)
+    assert running(env) == ["bulk", "mail", "mail", "mail"]
+    assert env.worker.queues["mail"] == 3
+
+
+def test_a_job_may_come_while_the_worker_works_and_its_queue_with_it(
+    app: rota.App, env: Harness, report: rota.Job[str, int, int], sql: Sql
+) -> None:
+    env.run_until_idle()
+
+    @app.step(queue="brand-new")
+    def late() -> str:
+        return "here"
+
+    app.enqueue(late)
+    env.run_until_idle()
+    assert [run.output for run in env.runs()] == ['"here"']
+    env.advance(BEAT)
+    env.turn()
+    assert sql("select queues, jobs from rota_workers") == [('["brand-new", "default"]', f'["late", "{report.name}"]')]
 
 
 def test_the_runs_of_another_s_jobs_stay_queued(

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from rota.claim import LOST_LIMIT, Claim, Failed, Lost, Outcome, Succeeded, settled
+from rota.claim import LOST_LIMIT, SUSPECT, Claim, Failed, Lost, Outcome, Succeeded, lost_at_most, settled
 from rota.retry import Retry
 
 NOW = datetime(2026, 8, 3, 9, 0, tzinfo=UTC)
@@ -108,3 +108,21 @@ def test_the_delays_of_a_row_are_those_that_were_declared() -> None:
     retry = Retry(3, initial_delay=timedelta(milliseconds=1500), max_delay=timedelta(hours=1))
     assert Retry.read(retry.text, 3) == retry
     assert Retry.read("{}", 3) == Retry(3)
+
+
+# ---- company -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("held", "expected"),
+    [
+        ([], LOST_LIMIT),
+        ([0, 0], LOST_LIMIT),
+        ([0, 1], SUSPECT - 1),
+        ([SUSPECT - 1], SUSPECT - 1),
+        ([0, SUSPECT], 0),
+        ([1, LOST_LIMIT], 0),
+    ],
+)
+def test_beside_a_suspect_only_what_was_never_lost(held: list[int], expected: int) -> None:
+    assert lost_at_most(replace(PATIENT, lost=lost) for lost in held) == expected

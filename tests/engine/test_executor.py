@@ -11,7 +11,7 @@ import pytest
 
 import rota
 from rota.engine.executor import Capacity, Executor
-from rota.engine.worker import WorkerOptions
+from rota.engine.options import WorkerOptions
 from rota.errors import DatabaseBusy
 from rota.events import ClaimLost, RunSettled
 from rota.run import Run

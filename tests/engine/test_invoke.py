@@ -14,7 +14,7 @@ import pytest
 import rota
 from rota.current import CurrentRun, current_run
 from rota.engine.invoke import ERROR_LIMIT
-from rota.engine.worker import WorkerOptions
+from rota.engine.options import WorkerOptions
 from rota.errors import NoCurrentRun
 from rota.payload import LIMIT
 from rota.run import Run

@@ -14,7 +14,8 @@ import rota
 from rota.claim import LOST_LIMIT
 from rota.engine import janitor
 from rota.engine.lease import BEAT, LEASE
-from rota.engine.worker import Worker, WorkerOptions
+from rota.engine.options import WorkerOptions
+from rota.engine.worker import Worker
 from rota.events import ClaimLost, RunSettled, RunsRescued, WorkerRenewed, WorkerTroubled
 from rota.store import claims, workers
 from rota.store.workers import WorkerRow

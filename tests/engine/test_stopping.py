@@ -11,7 +11,8 @@ import pytest
 import rota
 from rota.current import current_run
 from rota.engine.lease import BEAT
-from rota.engine.worker import Worker, WorkerOptions
+from rota.engine.options import WorkerOptions
+from rota.engine.worker import Worker
 from rota.errors import QueueUnknown
 from rota.events import RunSettled, WorkerStarted, WorkerStopped, WorkerTroubled
 from rota.testing import Harness

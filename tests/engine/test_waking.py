@@ -10,7 +10,7 @@ from datetime import timedelta
 import pytest
 
 import rota
-from rota.engine.worker import WorkerOptions
+from rota.engine.options import WorkerOptions
 from rota.events import RunSettled, ScheduleFired, WorkerTroubled
 from rota.store import sqlite
 from rota.testing import Harness

@@ -11,7 +11,8 @@ import pytest
 import rota
 from rota.current import current_run
 from rota.engine.lease import BEAT
-from rota.engine.worker import GLANCE, WorkerOptions
+from rota.engine.options import WorkerOptions
+from rota.engine.worker import GLANCE
 from rota.events import RunSettled, ScheduleFired, WorkerTroubled
 from rota.testing import Harness
 from tests.conftest import Sql

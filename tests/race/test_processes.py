@@ -22,6 +22,7 @@ def site(tmp_path: Path) -> Iterator[Site]:
         yield site
 
 
+_UNFINISHED = "select count(*) from rota_runs where state in ('waiting', 'queued', 'running')"
 ENQUEUE = "from tests.race.ticks import app, held; print(app.enqueue(held).id)"
 
 
@@ -102,6 +103,26 @@ def test_a_stopped_worker_loses_its_run_and_its_late_outcome_is_dropped(site: Si
         (run, "succeeded", "2", 2, 1, 0)
     ]
     assert site.sql("select attempt, outcome from rota_run_attempts") == [(1, "lost")]
+
+
+def test_a_handler_that_ends_its_process_takes_no_others_to_their_limit(site: Site) -> None:
+    """It fails once it was lost too often; what ran beside it is given back each time, and succeeds."""
+    site.environ["ROTA_APP"] = "tests.race.killers:app"
+    site.said(
+        "from tests.race.killers import app, killer, innocent\n"
+        "for job in (killer, killer, *[innocent] * 4): run = app.enqueue(job)\nprint(run.id)"
+    )
+    deaths, never = 0, Event()
+    while site.sql(_UNFINISHED) != [(0,)]:
+        worker = site.worker("--concurrency", "4")
+        while worker.process.poll() is None and site.sql(_UNFINISHED) != [(0,)]:
+            never.wait(0.05)
+        deaths += worker.process.poll() == 7
+        worker.close()
+        site.expire_leases()
+    ended = site.sql("select job, state, count(*) from rota_runs group by 1, 2 order by 1")
+    assert ended == [("innocent", "succeeded", 4), ("killer", "failed", 2)]
+    assert 6 <= deaths <= 12  # each is lost six times, at first together
 
 
 def test_twenty_processes_that_trigger_get_one_run(site: Site) -> None:

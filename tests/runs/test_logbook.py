@@ -87,3 +87,20 @@ def test_nothing_is_kept_outside_a_handler(env, app, report):
     run = app.enqueue(report, "x")
     env.run_until_idle()
     assert lines_of(env, run) == []
+
+
+def test_of_many_attempts_the_newest_lines_are_kept(env, app):
+    """A run keeps a thousand lines in all; the oldest attempts go, and the last one is whole."""
+
+    @app.action(retry=rota.Retry(5, initial_delay=timedelta(0)))
+    def chatty() -> None:
+        for number in range(400):
+            logger.warning("%d", number)
+        raise ValueError("again")
+
+    first, other = app.enqueue(chatty), app.enqueue(chatty)
+    env.run_until_idle()
+    with env.store.read() as connection:
+        for run in (first, other):
+            kept = [line.attempt for line in logs.of(connection, run.id)]
+            assert kept == [4] * 400 + [5] * 400

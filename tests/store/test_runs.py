@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import Connection
 
-from rota.claim import LOST_LIMIT, Claim, Failed, Lost, Outcome, Succeeded, settled
+from rota.claim import LOST_LIMIT, SUSPECT, Claim, Failed, Lost, Outcome, Succeeded, settled
 from rota.retry import Retry
 from rota.run import NewRun, Run
 from rota.store import Store, claims, runs
@@ -118,6 +118,23 @@ def test_the_highest_priority_goes_first_then_the_oldest(kept_store: Store, aske
         assert [held.id for held in claim(connection, limit=limit)] == expected[:limit]
         assert [held.id for held in claim(connection, worker="other")] == expected[limit:]
         assert {held.id for held in claims.held_by(connection, "w")} == set(expected[:limit])
+
+
+def test_a_suspect_is_taken_alone_and_beside_it_only_what_was_never_lost(store: Store) -> None:
+    with store.begin() as connection:
+        ids = runs.add(connection, [new() for _ in range(7)])
+        for run_id, lost in zip(ids, [0, SUSPECT, 1, SUSPECT + 1, 0, 2, 0], strict=True):
+            connection.exec_driver_sql(f"update rota_runs set lost = {lost} where id = {run_id}")
+        alive(connection, "w")
+
+        def take(lost: int, limit: int = 100) -> list[int]:
+            taken = claims.claim(connection, "w", "default", ["tick"], limit, NOW, lost=lost)
+            return [ids.index(held.id) for held in taken]
+
+        assert take(lost=LOST_LIMIT, limit=1) == [1]
+        assert take(lost=0, limit=2) == [0, 4]  # beside the one that it has
+        assert take(lost=SUSPECT - 1, limit=2) == [2, 5]
+        assert take(lost=LOST_LIMIT) == [3, 6]
 
 
 def test_a_claim_is_counted_and_bears_its_worker(store: Store) -> None:

@@ -14,8 +14,8 @@ from rota import duration, log
 from rota.cli.asked import Asked
 from rota.cli.signals import Ends
 from rota.clock import SystemClock
+from rota.engine.options import WorkerOptions
 from rota.engine.supervisor import Supervisor
-from rota.engine.worker import WorkerOptions
 from rota.events import Events
 
 LAST_WORDS = timedelta(seconds=5)  # what a worker has to give runs back, once its own timeout is over

@@ -19,7 +19,8 @@ from rota.cli.opening import working
 from rota.cli.processes import end_with_supervisor, supervise
 from rota.cli.signals import End, Ends, heard
 from rota.cli.tables import printable
-from rota.engine.worker import Worker, WorkerOptions
+from rota.engine.options import WorkerOptions
+from rota.engine.worker import Worker
 from rota.errors import DurationInvalid, QueueUnknown
 from rota.events import HandlerStuck
 from rota.settings import Settings

@@ -12,7 +12,7 @@ from sqlalchemy import Connection
 from sqlalchemy.exc import DBAPIError
 
 from rota import events
-from rota.claim import Claim, Failed, Lost, Outcome, Settlement, settled
+from rota.claim import Claim, Failed, Lost, Outcome, Settlement, lost_at_most, settled
 from rota.clock import Clock
 from rota.engine import App
 from rota.engine.invoke import UNSTARTED, Call, Invoker, timed_out
@@ -123,7 +123,8 @@ class Executor:
         for queue in queues:
             room = self.room(queue) - (len(taken) if self._capacity.shared else 0)
             if room > 0:
-                taken += claims.claim(connection, worker, queue, self._app.jobs.names, room, now)
+                lost = lost_at_most([*(call.claim for call in self._held.values()), *taken])
+                taken += claims.claim(connection, worker, queue, self._app.jobs.names, room, now, lost=lost)
         return taken
 
     def _ahead(self, queue: str) -> int:
@@ -180,6 +181,8 @@ class Executor:
         lines = [line for s in settlements if s.claim.token in mine for line in self._lines_of(s.claim)]
         if lines:
             logs.keep(connection, lines)
+        if again := {line.run_id for line in lines if line.attempt > 1}:
+            logs.bound(connection, again)
         return [_told(s, s.claim.token in mine) for s in settlements]
 
     def _settlement(self, claim: Claim, outcome: Outcome, now: datetime) -> Settlement:

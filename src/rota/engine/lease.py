@@ -7,13 +7,14 @@ import logging
 import os
 import platform
 import secrets
-from collections.abc import Callable, Sequence
-from datetime import timedelta
+from collections.abc import Callable
+from datetime import datetime, timedelta
 from threading import Event, Lock, Thread
 
 from rota.clock import Clock
 from rota.engine import App, fallback, janitor
 from rota.engine.fallback import LEASE
+from rota.engine.seats import Capacity
 from rota.errors import StoreError
 from rota.events import WorkerRenewed, WorkerTroubled
 from rota.store import Store, workers
@@ -28,10 +29,10 @@ class Lease:
     """A worker's row in `rota_workers`, from `register` to `release`. `lost` is called when it had to start anew."""
 
     def __init__(
-        self, store: Store, clock: Clock, app: App, queues: Sequence[str], build: str, lost: Callable[[], None]
+        self, store: Store, clock: Clock, app: App, capacity: Capacity, build: str, lost: Callable[[], None]
     ) -> None:
         self._store, self._clock, self._app = store, clock, app
-        self._queues, self._build, self._lost = tuple(queues), build, lost
+        self._capacity, self._build, self._lost = capacity, build, lost
         self._lock = Lock()
         self._beaten = clock.elapsed()
         self._ended = Event()
@@ -39,13 +40,15 @@ class Lease:
         self.worker = _new_id()
 
     def register(self) -> None:
-        """Write the row; from here on the worker may claim."""
+        """Write the row; from here on the worker may claim. What dead workers held is rescued at once."""
         with self._store.begin() as connection:
-            fell_back = fallback.note(connection, self._clock.now())
-            workers.add(connection, self._row(self.worker))
+            now = self._clock.now()
+            fell_back = fallback.note(connection, now)
+            workers.add(connection, self._row(self.worker, now))
         self._beaten = self._clock.elapsed()
         for event in fell_back:
             self._app.emit(event)
+        janitor.rescue(self._store, self._clock, self._app.emit)
 
     def beat_if_due(self) -> None:
         """For a worker without a thread, which is awake whenever it is asked: renew the lease where it is time."""
@@ -66,7 +69,7 @@ class Lease:
             with self._store.begin() as connection:
                 now = self._clock.now()
                 fell_back = fallback.note(connection, now)
-                lives = not slept and workers.beat(connection, self.worker, now, now + LEASE)
+                lives = not slept and workers.beat(connection, self._row(self.worker, now))
             if not lives:
                 self._start_anew()
             self._beaten = self._clock.elapsed()
@@ -104,18 +107,17 @@ class Lease:
         former, successor = self.worker, _new_id()
         with self._store.begin() as connection:
             janitor.give_back(connection, former, self._clock, "its worker lost its lease")
-            workers.add(connection, self._row(successor))
+            workers.add(connection, self._row(successor, self._clock.now()))
             self._lost()  # before the commit, after which it may claim anew
         self.worker = successor
         self._app.emit(WorkerRenewed(former, successor))
 
-    def _row(self, worker: str) -> WorkerRow:
-        now = self._clock.now()
+    def _row(self, worker: str, now: datetime) -> WorkerRow:
         return WorkerRow(
             id=worker,
             host=platform.node(),
             pid=os.getpid(),
-            queues=json.dumps(self._queues),
+            queues=json.dumps(list(self._capacity.queues)),
             jobs=json.dumps(self._app.jobs.names),
             build=self._build,
             started_at=now,

@@ -11,13 +11,11 @@ from typing import Any
 from rota import current
 from rota.clock import Clock
 from rota.payload import readable
-from rota.store.logs import LogLine
-
-LINES, BYTES = 1000, 256 * 1024  # of one attempt; what comes after is counted, and dropped
+from rota.store.logs import LINES, SIZE, LogLine
 
 
 class Logbook:
-    """The lines of one attempt."""
+    """The lines of one attempt: what comes when it is full is counted, and dropped."""
 
     def __init__(self, run_id: int, attempt: int, clock: Clock) -> None:
         self._run_id, self._attempt, self._clock = run_id, attempt, clock
@@ -29,7 +27,7 @@ class Logbook:
         message = readable(_worded(record))
         size = len(message.encode())
         with self._lock:
-            if len(self._lines) + 1 >= LINES or self._bytes + size > BYTES:
+            if len(self._lines) + 1 >= LINES or self._bytes + size > SIZE:
                 self._dropped += 1
                 return
             self._bytes += size

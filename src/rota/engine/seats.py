@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict, deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from threading import Lock
 
 from rota.engine.invoke import Call
@@ -17,6 +17,12 @@ class Capacity:
         self.shared = total is not None
         """Whether all queues share one number."""
         self.total = total if total is not None else sum(queues.values())
+
+    def adopt(self, said: Mapping[str, int]) -> None:
+        """What the queues say now: an operator may have changed it."""
+        self.queues = {queue: said.get(queue, seats) for queue, seats in self.queues.items()}
+        if not self.shared:
+            self.total = sum(self.queues.values())
 
     def of(self, queue: str) -> int:
         return self.total if self.shared else self.queues[queue]

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import logging
 import random
-from dataclasses import dataclass
-from datetime import datetime, timedelta
 from math import inf
 from threading import Event, Thread, current_thread
 
@@ -13,9 +11,11 @@ from rota.clock import Clock
 from rota.engine import App
 from rota.engine.executor import Executor
 from rota.engine.lease import Lease
+from rota.engine.look import Look
+from rota.engine.options import WorkerOptions
 from rota.engine.scanner import BATCH, scan
 from rota.engine.seats import Capacity
-from rota.errors import OptionInvalid, QueueUnknown, StoppedFromWithin, StoreError
+from rota.errors import QueueUnknown, StoppedFromWithin, StoreError
 from rota.events import WorkerStarted, WorkerStopped, WorkerTroubled
 from rota.store import Store, Watch, claims, jobs, queues, runs, schedules
 
@@ -24,58 +24,6 @@ logger = logging.getLogger("rota")
 THREAD = "rota-worker"
 GLANCE = 0.05  # seconds between two looks at whether another process has written
 BACK_OFF = (0.25, 15.0)  # seconds: the first and the longest wait after a pass that could not reach the database
-
-
-@dataclass(frozen=True, slots=True)
-class Look:
-    """What a plain look shows: when the next thing is to be done, and which queues have something to claim."""
-
-    now: datetime
-    next_due: datetime | None
-    next_waiting: datetime | None
-    ready: tuple[str, ...]
-
-    @property
-    def is_due(self) -> bool:
-        return self.next_due is not None and self.next_due <= self.now
-
-    @property
-    def is_waiting_over(self) -> bool:
-        return self.next_waiting is not None and self.next_waiting <= self.now
-
-    @property
-    def wake_at(self) -> datetime | None:
-        return min(filter(None, (self.next_due, self.next_waiting)), default=None)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WorkerOptions:
-    """How a worker works.
-
-    Args:
-        queues: the queues whose runs it runs; none means every queue that its jobs name. It scans every schedule.
-        concurrency: how many runs it has running in all; None: in each queue as many as that queue says.
-        poll_interval: how long it sleeps at most.
-        poll_only: do not watch for what other processes write; only the poll and the known times wake it.
-        shutdown_timeout: how long a stop waits for runs to end before they are given back.
-    """
-
-    queues: tuple[str, ...] = ()
-    concurrency: int | None = None
-    poll_interval: timedelta = timedelta(seconds=60)
-    poll_only: bool = False
-    shutdown_timeout: timedelta = timedelta(seconds=30)
-
-    def __post_init__(self) -> None:
-        if self.concurrency is not None and self.concurrency < 1:
-            raise OptionInvalid("concurrency", self.concurrency, "give 1 or more, or None for what the queues say")
-        for name in ("poll_interval", "shutdown_timeout"):
-            if not isinstance(getattr(self, name), timedelta):
-                raise OptionInvalid(name, getattr(self, name), "give a timedelta")
-        if self.poll_interval <= timedelta(0):
-            raise OptionInvalid("poll_interval", self.poll_interval, "give a positive timedelta")
-        if self.shutdown_timeout < timedelta(0):
-            raise OptionInvalid("shutdown_timeout", self.shutdown_timeout, "it cannot be negative")
 
 
 class Worker:
@@ -87,10 +35,10 @@ class Worker:
         self._stopping = Event()
         self._thread: Thread | None = None
         self._troubles = 0
-        self._capacity = _open(store, app, options)
-        self._queues = tuple(self._capacity.queues)
+        self._names = app.jobs.names
+        self._capacity = Capacity(_open(store, app, options), options.concurrency)
         self._executor = Executor(store, clock, app, self.wake, self._capacity)
-        self._lease = Lease(store, clock, app, self._queues, build, self._executor.drop)
+        self._lease = Lease(store, clock, app, self._capacity, build, self._executor.drop)
         self._lease.register()
         app.emit(WorkerStarted(self.id, self._queues))
 
@@ -103,6 +51,10 @@ class Worker:
     def queues(self) -> dict[str, int]:
         """The queues it works on, and how many runs of each it can have running."""
         return {queue: self._capacity.of(queue) for queue in self._queues}
+
+    @property
+    def _queues(self) -> tuple[str, ...]:
+        return tuple(self._capacity.queues)
 
     # ---- on a thread -----------------------------------------------------------------------------------------------
 
@@ -188,6 +140,7 @@ class Worker:
         Raises:
             StoreError: the database is out of reach or busy.
         """
+        self._learn()
         look = self._look()
         decided = scan(self._store, self._clock, self._app.emit, self.id) if look.is_due else 0
         moved = 0
@@ -206,9 +159,16 @@ class Worker:
         """How many runs it holds."""
         return self._executor.holding
 
+    def _learn(self) -> None:
+        """The app may have got jobs since: their rows are brought up to date, and their queues are its own too."""
+        if (names := self._app.jobs.names) is not self._names:
+            self._capacity.queues = _open(self._store, self._app, self._options)
+            self._names = names
+
     def _look(self) -> Look:
         with self._store.read() as connection:
             now = self._clock.now()
+            self._capacity.adopt({row.name: row.concurrency for row in queues.listing(connection)})
             self._executor.hear_cancels(connection, self.id)
             room = [queue for queue in self._queues if self._executor.room(queue) > 0]
             return Look(
@@ -268,8 +228,8 @@ class Worker:
             self._clock.wait(self.wake, min(left, 1.0))
 
 
-def _open(store: Store, app: App, options: WorkerOptions) -> Capacity:
-    """Bring the rows of its jobs and queues up to date, and find what it works on."""
+def _open(store: Store, app: App, options: WorkerOptions) -> dict[str, int]:
+    """Bring the rows of its jobs and queues up to date; returns what it works on, and how many seats each has."""
     with store.begin() as connection:
         jobs.refresh(connection, app.jobs)
         if not app.jobs:
@@ -279,4 +239,4 @@ def _open(store: Store, app: App, options: WorkerOptions) -> Capacity:
         if queue not in known:
             raise QueueUnknown(queue, known)
     wanted = options.queues or sorted({job.queue for job in app.jobs})
-    return Capacity({queue: known[queue] for queue in wanted}, options.concurrency)
+    return {queue: known[queue] for queue in wanted}

@@ -6,9 +6,23 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, Select, Text, bindparam, exists, func, literal_column, select, true, update
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Row,
+    Select,
+    Text,
+    and_,
+    bindparam,
+    exists,
+    func,
+    literal_column,
+    select,
+    true,
+    update,
+)
 
-from rota.claim import Claim, Settlement
+from rota.claim import LOST_LIMIT, SUSPECT, Claim, Settlement
 from rota.store.batch import Batch, batch, insert, rows
 from rota.store.runs import is_in
 from rota.store.tables import queues, run_attempts, runs, workers
@@ -26,30 +40,32 @@ _promote = (
 _name = batch(("name", Text()), name="mine")
 _open_line = ~exists().where(queues.c.name == bindparam("line"), queues.c.paused == true())
 _lives = exists().where(workers.c.id == bindparam("worker"))  # who has lost its lease may claim no more
-_ready = (
-    select(runs.c.id)
-    .where(is_in("queued"), runs.c.queue == bindparam("line"), runs.c.job.in_(select(_name.c.name)), _open_line)
-    .order_by(runs.c.priority.desc(), runs.c.run_after, runs.c.id)
-    .limit(bindparam("limit"))
-    .with_for_update(skip_locked=True)
-)
-_CLAIM = [
-    *("id", "job", "queue", "input", "attempt", "failures", "lost", "max_attempts", "retry", "timeout"),
-    *("schedule_id", "scheduled_for", "started_at", "cancel_requested_at"),
-]
-_claim = (
-    update(runs)
-    .where(runs.c.id.in_(_ready), _lives)
-    .values(state="running", attempt=runs.c.attempt + 1, locked_by=bindparam("worker"), started_at=_now)
-    .returning(runs.c.priority, runs.c.run_after, *(runs.c[name] for name in _CLAIM))
-)
+_mine = and_(is_in("queued"), runs.c.queue == bindparam("line"), runs.c.job.in_(select(_name.c.name)), _open_line)
+_suspect = runs.c.lost >= literal_column(str(SUSPECT))  # spelled out, as the index has it
+_TAKEN = ("id", "job", "queue", "input", "attempt", "failures", "lost", "max_attempts", "retry", "timeout")
+_CLAIM = (*_TAKEN, "schedule_id", "scheduled_for", "started_at", "cancel_requested_at")
 
 
-_ready_of: Select[Any] = (
-    select(literal_column("1"))
-    .where(is_in("queued"), runs.c.queue == bindparam("line"), runs.c.job.in_(select(_name.c.name)), _open_line)
-    .limit(1)
-)
+def _claiming(more: ColumnElement[bool]) -> Any:
+    first = (
+        select(runs.c.id)
+        .where(_mine, more)
+        .order_by(runs.c.priority.desc(), runs.c.run_after, runs.c.id)
+        .limit(bindparam("limit"))
+        .with_for_update(skip_locked=True)
+    )
+    return (
+        update(runs)
+        .where(runs.c.id.in_(first), _lives)
+        .values(state="running", attempt=runs.c.attempt + 1, locked_by=bindparam("worker"), started_at=_now)
+        .returning(runs.c.priority, runs.c.run_after, *(runs.c[name] for name in _CLAIM))
+    )
+
+
+_claim = _claiming(runs.c.lost <= bindparam("at_most"))
+_claim_suspect = _claiming(_suspect)
+_ready_of: Select[Any] = select(literal_column("1")).where(_mine).limit(1)
+_any_suspect: Select[Any] = select(literal_column("1")).where(is_in("queued"), _suspect).limit(1)
 
 
 def ready(connection: Connection, queues: Iterable[str], jobs: Iterable[str]) -> tuple[str, ...]:
@@ -72,12 +88,30 @@ def promote(connection: Connection, now: datetime) -> int:
 
 
 def claim(
-    connection: Connection, worker: str, queue: str, jobs: Iterable[str], limit: int, now: datetime
+    connection: Connection,
+    worker: str,
+    queue: str,
+    jobs: Iterable[str],
+    limit: int,
+    now: datetime,
+    *,
+    lost: int = LOST_LIMIT,
 ) -> list[Claim]:
-    """Take up to `limit` queued runs of these jobs: the highest priority first, then the oldest."""
-    asked = {"worker": worker, "line": queue, "limit": limit, "now": now, **rows((name,) for name in jobs)}
-    taken = sorted(connection.execute(_claim, asked), key=lambda row: (-row.priority, row.run_after, row.id))
-    return [Claim(*row[2:]) for row in taken]
+    """Take up to `limit` queued runs of these jobs: the highest priority first, then the oldest.
+
+    Args:
+        lost: how often they may have been lost before. Where a suspect may be among them, it goes first, and alone.
+    """
+    asked = {"worker": worker, "line": queue, "now": now, **rows((name,) for name in jobs)}
+    if lost >= SUSPECT and connection.execute(_any_suspect).first() is not None:
+        taken = _taken(connection.execute(_claim_suspect, {**asked, "limit": 1}))
+        if taken:
+            return taken + _taken(connection.execute(_claim, {**asked, "limit": limit - 1, "at_most": 0}))
+    return _taken(connection.execute(_claim, {**asked, "limit": limit, "at_most": min(lost, SUSPECT - 1)}))
+
+
+def _taken(found: Iterable[Row[Any]]) -> list[Claim]:
+    return [Claim(*tuple(row)[2:]) for row in sorted(found, key=lambda row: (-row.priority, row.run_after, row.id))]
 
 
 # ---- settling ------------------------------------------------------------------------------------------------------

@@ -153,6 +153,7 @@ Index(
     runs.c.id,
     **_where("state = 'queued'"),
 )
+Index("rota_runs_suspect", runs.c.queue, **_where("state = 'queued' and lost >= 3"))  # claim.SUSPECT
 Index("rota_runs_waiting", runs.c.run_after, **_where("state = 'waiting' and waiting_on = 0"))
 Index("rota_runs_locked", runs.c.locked_by, **_where("state = 'running'"))
 Index("rota_runs_key", runs.c.job, runs.c.idempotency_key, unique=True, **_where("idempotency_key is not null"))

@@ -31,7 +31,11 @@ class WorkerRow:
 
 
 _add = insert(workers)
-_beat = update(workers).where(workers.c.id == _id).values(beat_at=_now, lease_until=_until)
+_beat = (
+    update(workers)
+    .where(workers.c.id == _id)
+    .values(beat_at=_now, lease_until=_until, queues=bindparam("lines"), jobs=bindparam("names"))
+)
 _remove = delete(workers).where(workers.c.id == _id)
 _expired = (
     select(*workers.c).where(workers.c.lease_until < _now).order_by(workers.c.id).with_for_update(skip_locked=True)
@@ -43,9 +47,10 @@ def add(connection: Connection, row: WorkerRow) -> None:
     connection.execute(_add, {name: getattr(row, name) for name in WorkerRow.__dataclass_fields__})
 
 
-def beat(connection: Connection, worker: str, now: datetime, until: datetime) -> bool:
-    """Renew the lease; False where someone has taken the worker for dead and deleted its row."""
-    return connection.execute(_beat, {"worker": worker, "now": now, "until": until}).rowcount > 0
+def beat(connection: Connection, row: WorkerRow) -> bool:
+    """Renew the lease, and say what it works on now; False where someone has taken it for dead and deleted its row."""
+    said = {"worker": row.id, "now": row.beat_at, "until": row.lease_until, "lines": row.queues, "names": row.jobs}
+    return connection.execute(_beat, said).rowcount > 0
 
 
 _shorten = update(workers).where(workers.c.lease_until > _until).values(lease_until=_until)

@@ -13,7 +13,8 @@ from types import TracebackType
 from typing import Self
 
 from rota.app import App, Home
-from rota.engine.worker import Worker, WorkerOptions
+from rota.engine.options import WorkerOptions
+from rota.engine.worker import Worker
 from rota.errors import NotIdle, ScheduleNotFound
 from rota.fire import Fire
 from rota.miss import Miss
