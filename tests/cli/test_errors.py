@@ -222,7 +222,7 @@ def test_an_app_that_is_broken_is_told_with_its_line(terminal: Terminal) -> None
     result = terminal.run("schedules", "--app", "broken:app")
 
     assert (result.returncode, result.stdout) == (1, "")
-    assert result.stderr.startswith("rota: unexpected AttributeError: module 'rota' has no attribute 'Ap' (")
+    assert result.stderr.startswith("rota: unexpected AttributeError: module 'rota' has no attribute 'Ap'")
     assert result.stderr.endswith("broken.py, line 3); --debug or ROTA_DEBUG=1 shows the traceback\n")
 
 

@@ -66,8 +66,11 @@ def test_a_damaged_page_is_our_error_wherever_it_is_met(store: Store, path: Path
     with path.open("r+b") as file:
         file.seek(size // 2)
         file.write(b"\xff" * (size - size // 2))
-    with pytest.raises(DatabaseUnusable, match="not a sound SQLite database"):
-        names(open_store(store.url, NOW))
+    with (
+        pytest.raises(DatabaseUnusable, match="not a sound SQLite database"),
+        closing(open_store(store.url, NOW)) as damaged,
+    ):
+        names(damaged)
 
 
 # ---- what cannot be written ----------------------------------------------------------------------------------------
@@ -103,7 +106,8 @@ def as_someone_else(folder: Path) -> Iterator[None]:
 def test_a_file_that_may_only_be_read(locked_away: Path) -> None:
     with as_someone_else(locked_away):
         with pytest.raises(DatabaseReadOnly, match="is read-only: give this user write access") as caught:
-            write(open_store(f"sqlite:///{locked_away / 'rota.db'}", NOW), "bulk")
+            with closing(open_store(f"sqlite:///{locked_away / 'rota.db'}", NOW)) as unwritable:
+                write(unwritable, "bulk")
         assert isinstance(caught.value, StoreError)
         assert isinstance(caught.value, PermissionError)
 

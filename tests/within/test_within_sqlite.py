@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -46,6 +47,13 @@ def sqlite3_with_rows(path: Path) -> Iterator[Theirs]:
 
 
 @contextmanager
+def sqlite3_pep249(path: Path) -> Iterator[Theirs]:
+    """Python 3.12 and newer: always inside a transaction, which the driver begins."""
+    with closing(sqlite3.connect(path, autocommit=False)) as c:  # type: ignore[call-arg, unused-ignore]
+        yield Theirs(c, c.execute, c.commit, c.rollback)
+
+
+@contextmanager
 def alchemy_connection(path: Path) -> Iterator[Theirs]:
     engine = create_engine(f"sqlite:///{path}")
     with engine.connect() as c:
@@ -78,6 +86,7 @@ KINDS = [
     alchemy_connection,
     alchemy_session,
     alchemy_with_begin_event,
+    *([sqlite3_pep249] if sys.version_info >= (3, 12) else []),
 ]
 
 
@@ -174,6 +183,9 @@ def test_another_database(app, report, path, tmp_path):
 def test_one_that_commits_each_statement(app, report, path):
     with closing(sqlite3.connect(path, isolation_level=None)) as theirs:
         assert "begin a transaction first" in refused(app, report, theirs)
+    if sys.version_info >= (3, 12):
+        with closing(sqlite3.connect(path, autocommit=True)) as theirs:  # type: ignore[call-arg, unused-ignore]
+            assert "begin a transaction first" in refused(app, report, theirs)
     engine = create_engine(f"sqlite:///{path}", isolation_level="AUTOCOMMIT")
     with engine.connect() as theirs:
         assert "begin a transaction first" in refused(app, report, theirs)

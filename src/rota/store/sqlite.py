@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager, contextmanager
 from datetime import datetime
 from pathlib import Path
 from threading import RLock
-from typing import Any, NoReturn
+from typing import NoReturn
 
 from sqlalchemy import Connection, Engine, QueuePool, create_engine, event
 from sqlalchemy.exc import DBAPIError
@@ -109,19 +109,24 @@ class SqliteStore:
 def _engine(path: Path) -> Engine:
     def connect() -> sqlite3.Connection:
         address = f"{path.as_uri()}?mode=rw"  # never makes the file
-        return sqlite3.connect(address, BUSY_SECONDS, isolation_level=None, check_same_thread=False, uri=True)
+        raw = sqlite3.connect(address, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False, uri=True)
+        try:
+            return _set_up(raw)
+        except BaseException:
+            raw.close()
+            raise
 
     engine = create_engine("sqlite://", creator=connect, poolclass=QueuePool, pool_size=8, max_overflow=16)
-    event.listen(engine, "connect", _set_up)
     event.listen(engine, "begin", _begin)
     return engine
 
 
-def _set_up(raw: sqlite3.Connection, _: Any) -> None:
+def _set_up(raw: sqlite3.Connection) -> sqlite3.Connection:
     """Every new connection."""
     write_ahead(raw)
     raw.execute("PRAGMA synchronous = FULL")
     raw.execute("PRAGMA foreign_keys = ON")
+    return raw
 
 
 def _begin(connection: Connection) -> None:
