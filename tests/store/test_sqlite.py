@@ -105,9 +105,11 @@ def as_someone_else(folder: Path) -> Iterator[None]:
 
 def test_a_file_that_may_only_be_read(locked_away: Path) -> None:
     with as_someone_else(locked_away):
-        with pytest.raises(DatabaseReadOnly, match="is read-only: give this user write access") as caught:
-            with closing(open_store(f"sqlite:///{locked_away / 'rota.db'}", NOW)) as unwritable:
-                write(unwritable, "bulk")
+        with (
+            pytest.raises(DatabaseReadOnly, match="is read-only: give this user write access") as caught,
+            closing(open_store(f"sqlite:///{locked_away / 'rota.db'}", NOW)) as unwritable,
+        ):
+            write(unwritable, "bulk")
         assert isinstance(caught.value, StoreError)
         assert isinstance(caught.value, PermissionError)
 
