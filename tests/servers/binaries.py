@@ -74,7 +74,7 @@ def give(folder: Path) -> None:
 
 def _folders() -> Iterator[Path]:
     """Where to look. Distributions with several versions keep each in a folder of its own."""
-    yield from sorted(Path("/usr/lib/postgresql").glob("*/bin"), key=lambda path: -float(path.parent.name))
+    yield from sorted(Path("/usr/lib/postgresql").glob("[0-9]*/bin"), key=lambda path: -float(path.parent.name))
     if config := shutil.which("pg_config"):
         yield Path(subprocess.run([config, "--bindir"], check=True, capture_output=True, text=True).stdout.strip())
     if server := shutil.which("postgres"):

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from functools import cache
-from typing import NoReturn
+from typing import Any, NoReturn
+from uuid import uuid4
 
 import pytest
 
@@ -27,10 +28,29 @@ def servers() -> dict[int, Binaries | Server]:
     return found
 
 
+GROUND = pytest.StashKey[Ground]()
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """The process that was called as `pytest` owns the ground; its workers, if it has some, are told the name."""
+    told = getattr(config, "workerinput", None)
+    config.stash[GROUND] = Ground(told["ground"], os.getppid()) if told else Ground(uuid4().hex, os.getpid())
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:
+    node.workerinput["ground"] = node.config.stash[GROUND].session
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    if not hasattr(config, "workerinput"):
+        config.stash[GROUND].clear()
+
+
 @pytest.fixture(scope="session")
-def ground(worker_id: str, testrun_uid: str) -> Ground:
-    """Shared by the session's workers, whose parent is the process that was called as `pytest`."""
-    return Ground(testrun_uid, os.getpid() if worker_id == "master" else os.getppid())
+def ground(pytestconfig: pytest.Config) -> Ground:
+    """What the session's servers stand on."""
+    return pytestconfig.stash[GROUND]
 
 
 @pytest.fixture(scope="session")

@@ -25,7 +25,7 @@ class Ground:
 
     def __init__(self, session: str, owner: int) -> None:
         """`owner` is the process with whose end the session ends."""
-        self.owner = owner
+        self.session, self.owner = session, owner
         self.folder = Path(gettempdir()) / f"rota-servers-{session}"
         self.room = _roomy() / f"rota-servers-{session}-data"
 
@@ -44,6 +44,10 @@ class Ground:
         """A new one."""
         with self._alone():
             return self._started(binaries.within_reach(self.folder))
+
+    def clear(self) -> None:
+        """No server is left, and no folder. If nobody gets here, the guard does it."""
+        guard.clear([self.folder, self.room])
 
     def _started(self, binaries: Binaries) -> OwnServer:
         server = OwnServer.make(binaries, Path(mkdtemp(dir=self.room)), self._first_data(binaries))
@@ -80,7 +84,7 @@ class Ground:
 
 
 def _roomy() -> Path:
-    """In memory a database is made in 10 ms, on a disk in 20 to 200; containers often have little there."""
+    """In memory a database is made in some 15 ms, on a disk in 20 to 200; containers often have little there."""
     if os.access(IN_MEMORY, os.W_OK) and shutil.disk_usage(IN_MEMORY).free > ROOM:
         return IN_MEMORY
     return Path(gettempdir())

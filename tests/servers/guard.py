@@ -1,6 +1,6 @@
 """`python guard.py PID FOLDER…`: when that process ends, stops the PostgreSQL servers in the folders and removes them.
 
-A process of its own, since one that is killed cannot tidy up. It returns once it watches, and goes on in the
+A process of its own, for a session that is killed cannot tidy up. It returns once it watches, and goes on in the
 background, in a session of its own: what ends the tests does not end it.
 """
 
@@ -27,12 +27,20 @@ def main(pid: int, folders: Sequence[Path]) -> None:
     os.setsid()
     os.chdir("/")
     _ended(watched)
-    with (folders[0] / "lock").open() as lock:
+    clear(folders)
+
+
+def clear(folders: Sequence[Path]) -> None:
+    """Whatever runs in them is stopped, and they are removed, if they are there."""
+    if not folders[0].exists():
+        return
+    with (folders[0] / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)  # nobody is just starting one
         for folder in folders:
             for running in folder.glob("*/data/postmaster.pid"):
-                stop(int(running.read_text().split()[0]))
-            shutil.rmtree(folder)
+                with suppress(FileNotFoundError):
+                    stop(int(running.read_text().split()[0]))
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 def stop(postmaster: int) -> None:

@@ -26,8 +26,9 @@ listen_addresses = '127.0.0.1'
 port = {port}
 unix_socket_directories = '{folder}'
 max_connections = 200
-max_wal_size = 128MB  # it may lie in memory
-fsync = off           # servers are killed here, machines are not
+max_wal_size = 128MB               # it may lie in memory
+dynamic_shared_memory_type = mmap  # in the folder, so that it goes with it
+fsync = off                        # servers are killed here, machines are not
 """
 
 

@@ -163,28 +163,39 @@ def test_a_url_is_what_is_used(child: Pytest, postgres_url: str) -> None:
 
 # ---- the end --------------------------------------------------------------------------------------------------------
 
-HANGING = """
+TELLING = """
 import sys
-from threading import Event
 
-def test_hangs(postgres, ground):
+def tell(postgres, ground):
     guard = (ground.folder / "guard").read_text()
     print("\\nserver", postgres.pid, guard, ground.folder, postgres.folder, file=sys.stderr)
-    Event().wait()
 """
+ENDING = TELLING + "def test(postgres, ground): tell(postgres, ground)"
+HANGING = ENDING + "; from threading import Event; Event().wait()"
 
 
-@pytest.mark.parametrize(
-    ("workers", "kill", "number"), [(0, os.kill, SIGKILL), (2, os.kill, SIGKILL), (0, os.killpg, SIGINT)]
-)
-def test_no_server_is_left(child: Pytest, workers: int, kill: Callable[[int, int], None], number: int) -> None:
-    """Whether the first process of the tests is killed, or one presses Ctrl-C. Until then its workers share one."""
-    tests = child(HANGING, f"-n{workers}", "--dist=each")
-    said = {tests.until("server ") for _ in range(workers or 1)}
-    assert len(said) == 1
-    _, postmaster, guard, *folders = said.pop().split()
+def test_two_workers_share_a_server_and_leave_nothing(child: Pytest) -> None:
+    tests = child(ENDING, "-n2", "--dist=each")
+    (told,) = {tests.until("server ") for _ in range(2)}
+    assert tests.process.wait(LIMIT) == 0
+    _, _, _, *folders = told.split()
+    assert not [folder for folder in folders if Path(folder).exists()]
+
+
+def test_nothing_is_left_after_ctrl_c(child: Pytest) -> None:
+    tests = child(HANGING)
+    _, _, _, *folders = tests.until("server ").split()
+    os.killpg(tests.process.pid, SIGINT)
+    assert tests.process.wait(LIMIT) == pytest.ExitCode.INTERRUPTED
+    assert not [folder for folder in folders if Path(folder).exists()]
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+def test_a_pytest_that_is_killed_leaves_no_server(child: Pytest, workers: int) -> None:
+    tests = child(HANGING, f"-n{workers}")
+    _, postmaster, guard, *folders = tests.until("server ").split()
     ends = [os.pidfd_open(int(pid)) for pid in (postmaster, guard)]
-    kill(tests.process.pid, number)
+    tests.send(SIGKILL)
     for end in ends:
         assert select([end], [], [], LIMIT)[0]
         os.close(end)
