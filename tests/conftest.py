@@ -13,6 +13,8 @@ import pytest
 import rota
 from rota.testing import Harness
 
+pytest_plugins = ["tests.servers.fixtures"]
+
 Sql = Callable[..., list[tuple[Any, ...]]]
 
 
