@@ -1,4 +1,7 @@
-"""`python -m bench [SUBJECT]`: speed beside rivals, measured in the same run. Without a subject, all of them."""
+"""`python -m bench [SUBJECT [SIZE [REPEATS]]]`: speed beside rivals, measured in the same run; or all of it.
+
+All but cron is about SQLite, flushed at each commit; the databases are in the folder for temporary files.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,12 @@ from importlib import import_module
 
 SUBJECTS = {
     "cron": "the next slot of a cron expression, beside cronsim and croniter",
-    "schedules": "registering and firing on SQLite, beside APScheduler 3",
+    "register": "registering schedules, beside APScheduler 3",
+    "firing": "firing many schedules that are due at one instant, beside APScheduler 3",
+    "idle": "what a worker costs while nothing is due, beside APScheduler 3",
+    "enqueue": "enqueueing runs, one by one and in bulk, beside Huey",
+    "drain": "working off a full queue, beside Huey",
+    "latency": "from enqueueing to starting in another process, beside Huey",
 }
 """Each is a module of this package with a `main(arguments)`."""
 

@@ -109,6 +109,11 @@ def corpus() -> list[str]:
     return list(dict.fromkeys(out))
 
 
+def daily(number: int) -> str:
+    """One that comes once a day; 1,440 of them differ."""
+    return f"{number % 60} {number // 60 % 24} * * *"
+
+
 ZONES = (
     "UTC",
     "America/New_York",

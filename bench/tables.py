@@ -10,10 +10,10 @@ from importlib.metadata import PackageNotFoundError
 from importlib.metadata import version as installed
 
 
-def table(title: str, head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+def table(title: str, head: Sequence[str], rows: Iterable[Sequence[object]], *notes: str) -> str:
     """A Markdown table under its title."""
-    load = os.getloadavg()[0]
-    lines = [f"### {title}", "", f"Python {platform.python_version()}, {os.cpu_count()} cores, load {load:.2f}", ""]
+    machine = [f"Python {platform.python_version()}", f"{os.cpu_count()} cores", f"load {os.getloadavg()[0]:.2f}"]
+    lines = [f"### {title}", "", ", ".join([*machine, *notes]), ""]
     lines += [_line(head), "|" + "---|" * len(head), *map(_line, rows)]
     return "\n".join(lines) + "\n"
 
