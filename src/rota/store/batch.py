@@ -12,13 +12,28 @@ from datetime import datetime, timedelta
 from operator import attrgetter
 from typing import Any
 
-from sqlalchemy import Select, Subquery, Table, Text, bindparam, func, select, true, type_coerce
-from sqlalchemy.dialects.sqlite import insert
+from sqlalchemy import (
+    Boolean,
+    ColumnElement,
+    Select,
+    Subquery,
+    Table,
+    Text,
+    bindparam,
+    cast,
+    literal_column,
+    select,
+    true,
+)
+from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.ext.compiler import compiles
+from sqlalchemy.sql.compiler import SQLCompiler
+from sqlalchemy.sql.functions import FunctionElement
 from sqlalchemy.types import TypeEngine
 
 from rota.store.types import text_of
 
-__all__ = ["Batch", "batch", "insert", "rows"]  # `insert` is the one that knows `on conflict`
+__all__ = ["Batch", "batch", "chosen", "insert", "rows"]  # `insert` knows `on conflict`, for both databases
 
 ROWS = "rows"
 
@@ -43,9 +58,9 @@ class Batch:
 
 def batch(*columns: tuple[str, TypeEngine[Any]], name: str = "batch") -> Subquery:
     """The rows of the parameter `rows` as a table with these columns, each of the given type."""
-    each = func.json_each(bindparam(ROWS, type_=Text())).table_valued("value")
+    each = _Each(bindparam(ROWS, type_=Text())).table_valued("value")
     fields = [
-        type_coerce(func.json_extract(each.c.value, f"$[{place}]"), kind).label(label)
+        cast(_Field(each.c.value, literal_column(str(place))), kind).label(label)
         for place, (label, kind) in enumerate(columns)
     ]
     return select(*fields).subquery(name)
@@ -62,3 +77,63 @@ def _plain(value: object) -> object:
     if isinstance(value, timedelta):
         return value.total_seconds()
     raise TypeError(f"no column takes a {type(value).__name__}: {value!r}")
+
+
+def chosen(column: ColumnElement[Any], ids: Select[Any]) -> ColumnElement[bool]:
+    """Whether `column` is one of these ids, which are chosen first and once, limit, order and locks included."""
+    return _Chosen(column, ids.scalar_subquery())
+
+
+# ---- how each database says it -------------------------------------------------------------------------------------
+
+
+class _Each(FunctionElement[Any]):
+    """The elements of a JSON array, as rows."""
+
+    inherit_cache = True
+
+
+class _Field(FunctionElement[str]):
+    """An element of a JSON array, by its place."""
+
+    inherit_cache = True
+    type = Text()
+
+
+class _Chosen(FunctionElement[bool]):
+    inherit_cache = True
+    type = Boolean()
+
+
+@compiles(_Each, "sqlite")
+def _(element: _Each, compiler: SQLCompiler, **more: Any) -> str:
+    return f"json_each({compiler.process(element.clauses, **more)})"
+
+
+@compiles(_Each, "postgresql")
+def _(element: _Each, compiler: SQLCompiler, **more: Any) -> str:
+    return f"jsonb_array_elements(CAST({compiler.process(element.clauses, **more)} AS JSONB))"
+
+
+@compiles(_Field, "sqlite")
+def _(element: _Field, compiler: SQLCompiler, **more: Any) -> str:
+    value, place = (compiler.process(clause, **more) for clause in element.clauses)
+    return f"json_extract({value}, '$[{place}]')"
+
+
+@compiles(_Field, "postgresql")
+def _(element: _Field, compiler: SQLCompiler, **more: Any) -> str:
+    value, place = (compiler.process(clause, **more) for clause in element.clauses)
+    return f"({value} ->> {place})"
+
+
+@compiles(_Chosen, "sqlite")
+def _(element: _Chosen, compiler: SQLCompiler, **more: Any) -> str:
+    column, ids = (compiler.process(clause, **more) for clause in element.clauses)
+    return f"{column} IN {ids}"
+
+
+@compiles(_Chosen, "postgresql")
+def _(element: _Chosen, compiler: SQLCompiler, **more: Any) -> str:
+    column, ids = (compiler.process(clause, **more) for clause in element.clauses)
+    return f"{column} = ANY (ARRAY{ids})"

@@ -23,7 +23,7 @@ from sqlalchemy import (
 )
 
 from rota.claim import LOST_LIMIT, SUSPECT, Claim, Settlement
-from rota.store.batch import Batch, batch, insert, rows
+from rota.store.batch import Batch, batch, chosen, insert, rows
 from rota.store.runs import is_in
 from rota.store.tables import queues, run_attempts, runs, workers
 from rota.store.types import Instant
@@ -56,7 +56,7 @@ def _claiming(more: ColumnElement[bool]) -> Any:
     )
     return (
         update(runs)
-        .where(runs.c.id.in_(first), _lives)
+        .where(chosen(runs.c.id, first), _lives)
         .values(state="running", attempt=runs.c.attempt + 1, locked_by=bindparam("worker"), started_at=_now)
         .returning(runs.c.priority, runs.c.run_after, *(runs.c[name] for name in _CLAIM))
     )

@@ -6,6 +6,7 @@ from datetime import datetime
 
 from sqlalchemy import BindParameter, Connection, bindparam, case, delete, select, tuple_
 
+from rota.store.batch import chosen
 from rota.store.tables import runs, schedule_fires, schedule_misses, schedules
 from rota.store.types import Instant
 
@@ -18,7 +19,7 @@ _old_runs = (
     .order_by(runs.c.finished_at)
     .limit(_limit)
 )
-_forget_runs = delete(runs).where(runs.c.id.in_(_old_runs))
+_forget_runs = delete(runs).where(chosen(runs.c.id, _old_runs))
 
 
 _settled_before = case((schedules.c.next_run_at < _before, schedules.c.next_run_at), else_=_before)

@@ -7,8 +7,21 @@ from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from typing import Any
 
-from sqlalchemy import BigInteger, CheckConstraint, Dialect, Float, Integer, MetaData, Text, TypeDecorator
-from sqlalchemy.dialects.postgresql import JSONB, TIMESTAMP
+from sqlalchemy import (
+    BigInteger,
+    BindParameter,
+    CheckConstraint,
+    ColumnElement,
+    Dialect,
+    Float,
+    Integer,
+    MetaData,
+    Text,
+    TypeDecorator,
+    cast,
+    type_coerce,
+)
+from sqlalchemy.dialects.postgresql import JSON, TIMESTAMP
 from sqlalchemy.types import TypeEngine
 
 from rota.errors import InstantNaive
@@ -61,13 +74,25 @@ def _in_utc(instant: datetime | None) -> datetime | None:
 
 
 class Json(TypeDecorator[str]):
-    """JSON as encoded text, going in and coming out: a row that cannot be decoded then fails for itself alone."""
+    """JSON as encoded text, going in and coming out: a row that cannot be decoded then fails for itself alone.
+
+    On PostgreSQL it is `json`, which keeps the text as it was written; `jsonb` would not.
+    """
 
     impl = Text
     cache_ok = True
 
     def load_dialect_impl(self, dialect: Dialect) -> TypeEngine[Any]:
-        return JSONB() if dialect.name == "postgresql" else Text()
+        return JSON() if dialect.name == "postgresql" else Text()
+
+    def bind_processor(self, dialect: Dialect) -> None:
+        """It is text already."""
+
+    def bind_expression(self, bindparam: BindParameter[Any]) -> ColumnElement[Any]:
+        return cast(type_coerce(bindparam, Text()), self)
+
+    def column_expression(self, column: ColumnElement[Any]) -> ColumnElement[Any]:
+        return cast(column, Text())
 
 
 class Seconds(TypeDecorator[timedelta]):
