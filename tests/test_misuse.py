@@ -193,6 +193,7 @@ def test_terms_that_someone_wrote_into_a_row(env: Harness, app: rota.App, report
     assert states == {bad.id: "failed", good.id: "succeeded"}
 
 
+@pytest.mark.parametrize("store_url", ["sqlite"], indirect=True)
 def test_a_file_that_is_gone_and_one_that_takes_its_place(app: rota.App, clean: Any, tmp_path: Path) -> None:
     app.schedule(clean, "@daily", id="first")
     path = Path(app.url.removeprefix("sqlite:///"))

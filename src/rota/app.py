@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from importlib.metadata import version
 from threading import RLock
-from typing import Any, TypeVar, cast
+from typing import Any, Self, TypeVar, cast
 
 from sqlalchemy import Connection
 
@@ -35,7 +35,7 @@ Started = TypeVar("Started", bound=Callable[[], object])
 
 @dataclass(frozen=True, slots=True)
 class Home:
-    """Where an app lives: its database, and the clock it goes by."""
+    """Where an app lives: its database, and the clock it goes by. `Home.at(url)` opens one."""
 
     store: Store
     clock: Clock
@@ -43,6 +43,13 @@ class Home:
     """Whether a worker sees to it that old history is forgotten; a test's throw-away database keeps all."""
     known: set[AnyJob] = field(default_factory=set)
     """The jobs whose rows there are up to date, as far as this process has to do with it."""
+
+    @classmethod
+    def at(cls, url: str) -> Self:
+        """The database at `url`, opened, and the clock that goes with it; raises as `open_store` does."""
+        machine = SystemClock()
+        store = open_store(url, machine.now())
+        return cls(store, store.clock(machine))
 
 
 class App(Verbs):
@@ -241,8 +248,7 @@ class App(Verbs):
         """
         with self._lock:
             if self._home is None:
-                clock = SystemClock()
-                self._home = Home(open_store(self.url, clock.now()), clock)
+                self._home = Home.at(self.url)
             return self._home
 
     @contextmanager

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from threading import Event
 from typing import Protocol
 
@@ -35,6 +35,33 @@ class SystemClock:
 
     def wait(self, wake: Event, seconds: float) -> bool:
         return wake.wait(max(0.0, seconds))
+
+
+class DistantClock:
+    """The clock of another machine: what it showed when it was last asked, and what has gone by since."""
+
+    def __init__(self, base: Clock) -> None:
+        self._base = base
+        self._shown = base.now(), base.elapsed()
+
+    def set(self, instant: datetime) -> None:
+        """It shows `instant` now."""
+        self._shown = instant.astimezone(UTC), self._base.elapsed()
+
+    @property
+    def ahead(self) -> timedelta:
+        """By how much it is ahead of this machine's own."""
+        return self.now() - self._base.now()
+
+    def now(self) -> datetime:
+        instant, then = self._shown
+        return instant + timedelta(seconds=self._base.elapsed() - then)
+
+    def elapsed(self) -> float:
+        return self._base.elapsed()
+
+    def wait(self, wake: Event, seconds: float) -> bool:
+        return self._base.wait(wake, seconds)
 
 
 def _boottime() -> float:

@@ -13,6 +13,7 @@ import pytest
 
 import rota
 from rota.testing import FakeClock, Harness
+from tests.conftest import asked, throw_away
 from tests.engine.conftest import LIMIT
 
 
@@ -44,18 +45,27 @@ def clock() -> SleepClock:
 
 
 @pytest.fixture
-def env(app: rota.App, clock: SleepClock) -> Iterator[Harness]:
+def env(app: rota.App, clock: SleepClock, request: pytest.FixtureRequest) -> Iterator[Harness]:
     """The harness, with a clock of that kind."""
-    env = Harness(app)
-    env.clock = clock
-    with env:
-        yield env
+    with throw_away(app, request) as url:
+        env = Harness(app, url=url)
+        env.clock = clock
+        with env:
+            yield env
 
 
 @contextmanager
 def taken_away(env: Harness) -> Iterator[None]:
-    """Someone moves the database's file, and puts it back."""
-    path = Path(env.store.url.removeprefix("sqlite:///"))
-    path.rename(path.with_suffix(".away"))
-    yield
-    path.with_suffix(".away").rename(path)
+    """Someone moves the database's file, or shuts everyone out of the database, and takes that back."""
+    if env.store.url.startswith("sqlite"):
+        path = Path(env.store.url.removeprefix("sqlite:///"))
+        path.rename(path.with_suffix(".away"))
+        yield
+        path.with_suffix(".away").rename(path)
+    else:
+        server, _, name = env.store.url.rpartition("/")
+        closed = f"alter database {name} with allow_connections"
+        asked(f"{server}/postgres", f"{closed} false")
+        asked(f"{server}/postgres", f"select pg_terminate_backend(pid) from pg_stat_activity where datname = '{name}'")
+        yield
+        asked(f"{server}/postgres", f"{closed} true")

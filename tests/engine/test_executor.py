@@ -20,7 +20,8 @@ from rota.testing import Harness
 from tests.engine.conftest import LIMIT, SECOND, Hear, Held, Sql
 from tests.store.rows import alive
 
-NO_POISON = """create trigger no_poison before update of state on rota_runs when new.output like '%poison%'
+NO_POISON = """create trigger no_poison before update of state on rota_runs
+when cast(new.output as text) like '%poison%'
 begin select raise(abort, 'no poison here'); end"""
 
 

@@ -89,7 +89,7 @@ def test_one_that_did_not_go_ahead_is_left_where_it_is(app: rota.App, env: Harne
 
 def test_a_try_that_was_put_off_is_free_again(app: rota.App, env: Harness, clean: Clean, sql: Sql) -> None:
     app.schedule(clean, "* * * * *", id="sick")
-    sql("update rota_schedules set input = '{'")
+    sql("""update rota_schedules set options = '{"grace": "long"}'""")
     ahead_and_back(env, 2 * HOUR)
     sick = app.get("sick")
     assert (sick.next_run_at, sick.not_before) == (NINE + MINUTE, None)

@@ -250,7 +250,7 @@ def test_only_the_dead_are_rescued(app: rota.App, env: Harness, report: rota.Job
     dead_worker(env, "dead")
     env.advance(LEASE - SECOND)
     with env.store.begin() as connection:
-        connection.exec_driver_sql("update rota_runs set locked_by = 'alive' where id = ?", (second,))
+        connection.exec_driver_sql(f"update rota_runs set locked_by = 'alive' where id = {second}")
     dead_worker(env, "alive")
     env.advance(2 * SECOND)
     assert rescue(app, env) == 1

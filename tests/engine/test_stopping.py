@@ -138,7 +138,7 @@ def test_a_stop_that_cannot_settle_lets_go_of_the_lease(
     with taken_away(env):
         held.let_go.set()
         assert worker.stop() == 0
-        assert "its file is gone" in troubled.next().error
+        assert "cannot be reached" in troubled.next().error
     for _ in range(5):
         env.advance(BEAT)
         env.turn()

@@ -184,7 +184,7 @@ def test_paused_and_then_retired(app: rota.App, env: Harness, minutely: str, cle
 def retire(env: Harness) -> None:
     with env.store.begin() as connection:
         now = env.clock.now().strftime("%Y-%m-%dT%H:%M:%S.%fZ")
-        connection.exec_driver_sql("update rota_schedules set retired = 1, retired_at = ?", (now,))
+        connection.exec_driver_sql(f"update rota_schedules set retired = true, retired_at = '{now}'")
 
 
 @pytest.mark.parametrize(("minutes", "slots"), [(999, 999), (1000, 1000), (1001, None), (3000, None)])

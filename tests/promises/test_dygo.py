@@ -10,7 +10,9 @@ from pathlib import Path
 from queue import Queue
 from typing import get_args
 
+import psycopg
 import pytest
+from sqlalchemy import inspect
 
 import rota
 from rota.events import RunSettled
@@ -89,7 +91,7 @@ def test_d27_the_sources(app: rota.App, env: Harness, clean: Clean, sql: Sql) ->
     for source in get_args(Source):
         sql("update rota_schedules set source = ?", source)
     assert set(get_args(Source)) == {"code", "file", "studio", "system"}
-    with pytest.raises(sqlite3.IntegrityError, match="source_known"):
+    with pytest.raises((sqlite3.IntegrityError, psycopg.IntegrityError), match="source_known"):
         sql("update rota_schedules set source = 'elsewhere'")
 
 
@@ -163,7 +165,7 @@ def test_d24_d34_a_disabled_job_passes_its_slots_over(app: rota.App, env: Harnes
         return None
 
     app.schedule(report, "@hourly", id="report")
-    sql("update rota_jobs set enabled = 0 where name = 'sales/report'")
+    sql("update rota_jobs set enabled = false where name = 'sales/report'")
     env.advance(HOUR)
     env.run_until_idle()
 
@@ -173,7 +175,7 @@ def test_d24_d34_a_disabled_job_passes_its_slots_over(app: rota.App, env: Harnes
     ]
     assert [(miss.slots, miss.reason) for miss in env.misses("report")] == [(1, "blocked")]
 
-    sql("update rota_jobs set enabled = 1")
+    sql("update rota_jobs set enabled = true")
     env.advance(HOUR)
     env.run_until_idle()
     assert [run.state for run in env.runs()] == ["succeeded"]
@@ -208,13 +210,16 @@ def test_d37_a_worker_alone_fires_schedules(app: rota.App, store_url: str, tmp_p
     assert sql("select state, output, scheduled_for from rota_runs") == [("succeeded", "42", yesterday)]
 
 
-def test_d38_the_fields_of_a_schedule(app: rota.App, env: Harness, sql: Sql) -> None:
+def test_d38_the_fields_of_a_schedule(env: Harness) -> None:
     wanted = (
         "id app key source label description cron_spec location job job_app job_name enabled retired next_run_at "
         "last_run_at last_error actor"
     )
 
-    assert set(wanted.split()) <= {name for _, name, *_ in sql("pragma table_info(rota_schedules)")}
+    with env.store.read() as connection:
+        columns = inspect(connection).get_columns("rota_schedules")
+
+    assert set(wanted.split()) <= {column["name"] for column in columns}
 
 
 def test_d38_job_app_and_job_name_come_from_the_job_s_name(app: rota.App, env: Harness, clean: Clean, sql: Sql) -> None:
@@ -237,14 +242,12 @@ def test_d39_app_and_key_are_unique_together(app: rota.App, env: Harness, clean:
     sql("update rota_schedules set app = 'sales', key = 'report' where id = 'a'")
     sql("update rota_schedules set app = 'stock', key = 'report' where id = 'b'")
 
-    with pytest.raises(sqlite3.IntegrityError, match="UNIQUE"):
+    with pytest.raises((sqlite3.IntegrityError, psycopg.IntegrityError), match=r"UNIQUE|unique"):
         sql("update rota_schedules set app = 'sales', key = 'report' where id = 'c'")
 
 
-def test_d40_the_indexes(app: rota.App, env: Harness, sql: Sql) -> None:
-    found = {
-        tuple(column for _, _, column in sql(f"pragma index_info({name})"))
-        for _, name, *_ in sql("pragma index_list(rota_schedules)")
-    }
+def test_d40_the_indexes(env: Harness) -> None:
+    with env.store.read() as connection:
+        found = {tuple(index["column_names"]) for index in inspect(connection).get_indexes("rota_schedules")}
 
     assert {("enabled", "retired", "next_run_at", "id"), ("job",), ("source",)} <= found

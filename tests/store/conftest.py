@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from subprocess import PIPE, Popen
@@ -13,6 +13,7 @@ import pytest
 from sqlalchemy import Connection
 
 from rota.store import Store, open_store
+from tests.conftest import fresh_postgres
 
 NOW = datetime(2026, 8, 3, 9, 0, tzinfo=UTC)
 SECOND, MINUTE, HOUR = timedelta(seconds=1), timedelta(minutes=1), timedelta(hours=1)
@@ -24,18 +25,29 @@ def path(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def store(path: Path) -> Iterator[Store]:
+def store(store_url: str) -> Iterator[Store]:
+    store = open_store(store_url, NOW)
+    yield store
+    store.close()
+
+
+@pytest.fixture
+def file_store(path: Path) -> Iterator[Store]:
+    """One in a SQLite file, for what is a matter of files."""
     store = open_store(f"sqlite:///{path}", NOW)
     yield store
     store.close()
 
 
-@pytest.fixture(scope="session")
-def kept_store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
+@pytest.fixture(scope="session", params=["sqlite", "postgresql"])
+def kept_store(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
     """One for many examples, each of which is undone."""
-    store = open_store(f"sqlite:///{tmp_path_factory.mktemp('kept') / 'rota.db'}", NOW)
-    yield store
-    store.close()
+    with ExitStack() as stack:
+        if request.param == "sqlite":
+            url = f"sqlite:///{tmp_path_factory.mktemp('kept') / 'rota.db'}"
+        else:
+            url = stack.enter_context(fresh_postgres(request))
+        yield stack.enter_context(closing(open_store(url, NOW)))
 
 
 class Undo(Exception):

@@ -27,6 +27,7 @@ def no_file_grows_beyond(size: int) -> Iterator[None]:
         signal.signal(signal.SIGXFSZ, handler)
 
 
+@pytest.mark.parametrize("store_url", ["sqlite"], indirect=True)
 def test_a_full_disk(app: rota.App, report: Any, sql: Any) -> None:
     first = app.enqueue(report, "kept")
     path = Path(app.url.removeprefix("sqlite:///"))

@@ -16,6 +16,12 @@ from rota.store.tables import metadata
 from tests.store.conftest import HOUR, NOW, Started
 
 
+@pytest.fixture
+def store(file_store: Store) -> Store:
+    """These are matters of a file."""
+    return file_store
+
+
 def content(path: Path) -> list[str]:
     with closing(sqlite3.connect(path)) as connection:
         return list(connection.iterdump())

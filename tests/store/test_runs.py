@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from sqlalchemy import Connection
+from sqlalchemy import Connection, text
 
 from rota.claim import LOST_LIMIT, SUSPECT, Claim, Failed, Lost, Outcome, Succeeded, settled
 from rota.retry import Retry
@@ -81,7 +81,7 @@ def test_two_thousand_in_one_batch(store: Store) -> None:
         ids = runs.add(connection, [new(input=str(n), idempotency_key=key) for n, key in enumerate(keys)])
         assert [got(connection, run_id).input for run_id in ids] == [str(n) for n in range(2000)]
         assert len(set(ids)) == 2000
-        again = runs.add(connection, [new(input="other", idempotency_key=key) for key in keys if key is not None])
+        again = runs.add(connection, [new(input='"other"', idempotency_key=key) for key in keys if key is not None])
         assert again == [run_id for run_id, key in zip(ids, keys, strict=True) if key is not None]
 
 
@@ -151,7 +151,7 @@ def test_a_claim_is_counted_and_bears_its_worker(store: Store) -> None:
 def test_what_waits_is_queued_when_its_time_has_come(store: Store) -> None:
     with store.begin() as connection:
         ids = runs.add(connection, [new(run_after=NOW + n * MINUTE) for n in range(4)])
-        connection.exec_driver_sql("update rota_runs set waiting_on = 1 where id = ?", (ids[1],))
+        connection.execute(text("update rota_runs set waiting_on = 1 where id = :id"), {"id": ids[1]})
         assert runs.next_waiting(connection) == NOW + 2 * MINUTE
         assert claims.promote(connection, NOW + 2 * MINUTE - timedelta.resolution) == 0
         assert claims.promote(connection, NOW + 2 * MINUTE) == 1

@@ -119,7 +119,7 @@ def test_a_due_one_comes_with_its_early_fire_and_its_job_s_terms(store: Store) -
         fires.record(connection, [Fire("a", NOW, 7, 1, "trigger", NOW - HOUR, None)])
         connection.exec_driver_sql(
             "insert into rota_jobs (name, kind, queue, timeout, max_attempts, retry, enabled, retired) "
-            "values ('tick', 'step', 'bulk', 1.5, 3, '{}', 0, 1)"
+            "values ('tick', 'step', 'bulk', 1.5, 3, '{}', false, true)"
         )
         a, b = schedules.due(connection, NOW, 10)
         assert schedules.locked(connection, "a") == a

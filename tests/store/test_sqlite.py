@@ -19,6 +19,12 @@ from rota.store import Store, open_store, queues, sqlite
 from tests.store.conftest import NOW, Started
 
 
+@pytest.fixture
+def store(file_store: Store) -> Store:
+    """These are matters of a file."""
+    return file_store
+
+
 def names(store: Store) -> list[str]:
     with store.read() as connection:
         return [row.name for row in queues.listing(connection)]
@@ -221,6 +227,10 @@ def test_another_file_in_its_place_is_taken_in(store: Store, path: Path, tmp_pat
 # ---- noticing and keeping ------------------------------------------------------------------------------------------
 
 
+def nobody() -> None:
+    """A file wakes no one: one has to look."""
+
+
 def by_this_store(store: Store, path: Path) -> None:
     write(store, "ours")
 
@@ -232,7 +242,7 @@ def by_another_connection(store: Store, path: Path) -> None:
 
 @pytest.mark.parametrize("commit", [by_this_store, by_another_connection])
 def test_a_watch_notices_each_commit_once(store: Store, path: Path, commit: Callable[[Store, Path], None]) -> None:
-    watch = store.watch()
+    watch = store.watch(nobody)
     watch.changed()
     assert not watch.changed()
     commit(store, path)
@@ -242,7 +252,7 @@ def test_a_watch_notices_each_commit_once(store: Store, path: Path, commit: Call
 
 
 def test_a_watch_notices_nothing_where_nothing_was_committed(store: Store, path: Path) -> None:
-    watch = store.watch()
+    watch = store.watch(nobody)
     watch.changed()
     names(store)
     with writing(path) as other:

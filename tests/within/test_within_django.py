@@ -15,6 +15,11 @@ django = pytest.importorskip("django")
 
 
 @pytest.fixture
+def store_url(tmp_path: Path) -> str:
+    return f"sqlite:///{tmp_path / 'rota.db'}"
+
+
+@pytest.fixture
 def theirs(app: rota.App, sql: Any) -> Iterator[Any]:
     """Django's default connection, to the app's own file."""
     from django.conf import settings

@@ -91,6 +91,11 @@ KINDS = [
 
 
 @pytest.fixture
+def store_url(tmp_path: Path) -> str:
+    return f"sqlite:///{tmp_path / 'rota.db'}"
+
+
+@pytest.fixture
 def path(app: rota.App, sql: Callable[..., Any]) -> Path:
     sql("create table config (key text)")
     return Path(app.url.removeprefix("sqlite:///"))

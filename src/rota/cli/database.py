@@ -29,7 +29,7 @@ def migrate_database(asked: Asked) -> None:
     """Make the database, or bring it up to date; harmless where it is."""
     url, now = database_url(asked), SystemClock().now()
     made = "brought up to date" if is_there(url) else "made"
-    store = open_store(url, now)  # which migrates, and notes `now` with what it applied
+    store = open_store(url, now, migrating=True)  # which migrates, and notes `now` with what it applied
     try:
         with store.read() as connection:
             found = migrate.applied(connection)

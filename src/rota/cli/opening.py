@@ -11,10 +11,9 @@ import click
 from rota.app import App, Home
 from rota.author import Author
 from rota.cli.asked import Asked
-from rota.clock import SystemClock
 from rota.finding import find_app
 from rota.settings import Settings
-from rota.store import is_there, open_store
+from rota.store import is_there
 
 
 @contextmanager
@@ -64,13 +63,12 @@ def _nearest(asked: Asked) -> App:
 
 @contextmanager
 def _moved(app: App, url: str) -> Iterator[None]:
-    clock = SystemClock()
-    store = open_store(url, clock.now())
+    home = Home.at(url)
     try:
-        with app.housed(Home(store, clock)):
+        with app.housed(home):
             yield
     finally:
-        store.close()
+        home.store.close()
 
 
 def _user() -> str | None:

@@ -20,6 +20,7 @@ from rota.engine.logbook import Logbook, open_logbooks
 from rota.engine.seats import Capacity, Seats
 from rota.store import Store, claims, logs
 from rota.store.logs import LogLine
+from rota.store.refusal import reason_of
 
 logger = logging.getLogger("rota")
 
@@ -207,7 +208,7 @@ class Executor:
             with self._store.begin() as connection:
                 return self._settle(connection, worker, [(claim, outcome)])
         except DBAPIError as error:
-            text = f"the database refused its outcome: {error.orig}"
+            text = f"the database refused its outcome: {reason_of(error)}"
         self._held[claim.token].logbook.clear()  # which may be what it refused
         try:
             with self._store.begin() as connection:

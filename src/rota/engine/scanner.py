@@ -9,6 +9,7 @@ from sqlalchemy.exc import DBAPIError
 from rota.clock import Clock
 from rota.engine import fallback, firing
 from rota.store import Store, schedules
+from rota.store.refusal import reason_of
 
 BATCH = 500  # schedules a transaction
 
@@ -39,7 +40,7 @@ def scan(store: Store, clock: Clock, emit: Callable[[object], None], worker: str
 def _scan_alone(store: Store, clock: Clock, emit: Callable[[object], None], worker: str) -> int:
     """Each in a transaction of its own. One that cannot even be written a failure holds up nobody behind it."""
     with store.read() as connection:
-        ids = [item.schedule.id for item in schedules.due(connection, clock.now(), BATCH)]
+        ids = list(schedules.due_slots(connection, clock.now(), BATCH))
     refused: DBAPIError | None = None
     for schedule_id in ids:
         try:
@@ -65,7 +66,9 @@ def _decide_alone(store: Store, clock: Clock, worker: str, schedule_id: str, err
     except DBAPIError as refusal:
         if error is not None:
             raise
-        return _decide_alone(store, clock, worker, schedule_id, error=f"the database refused its run: {refusal.orig}")
+        return _decide_alone(
+            store, clock, worker, schedule_id, error=f"the database refused its run: {reason_of(refusal)}"
+        )
 
 
 def _tell(emit: Callable[[object], None], told: list[object]) -> None:

@@ -22,7 +22,6 @@ from rota.store import Store, Watch, claims, jobs, queues, runs, schedules
 logger = logging.getLogger("rota")
 
 THREAD = "rota-worker"
-GLANCE = 0.05  # seconds between two looks at whether another process has written
 BACK_OFF = (0.25, 15.0)  # seconds: the first and the longest wait after a pass that could not reach the database
 
 
@@ -95,7 +94,7 @@ class Worker:
 
     def _work(self) -> None:
         off = self._store.on_commit(self.wake.set)
-        watch = None if self._options.poll_only else self._store.watch()
+        watch = None if self._options.poll_only else self._store.watch(self.wake.set)
         try:
             while not self._stopping.is_set():
                 self.wake.clear()
@@ -123,8 +122,9 @@ class Worker:
 
     def _sleep(self, seconds: float, watch: Watch | None) -> None:
         until = self._clock.elapsed() + seconds
+        interval = inf if watch is None or watch.interval is None else watch.interval
         while (left := until - self._clock.elapsed()) > 0 and not self._stopping.is_set():
-            if self._clock.wait(self.wake, left if watch is None else min(left, GLANCE)):
+            if self._clock.wait(self.wake, min(left, interval)):
                 return
             if watch is not None and watch.changed():
                 return

@@ -8,7 +8,7 @@ RotaError
 │   ScheduleFinished, SlotFired
 ├── RunError: RunNotFound, RunFinished, RunNotFailed, OptionInvalid, QueueUnknown, NoCurrentRun
 ├── StoreError: DatabaseUnusable, DatabaseReadOnly, DatabaseUnreachable, DatabaseBusy, SchemaNewer,
-│   ConnectionUnusable, TransactionOpen, TransactionOver, TransactionStale
+│   SchemaOutdated, ConnectionUnusable, TransactionOpen, TransactionOver, TransactionStale
 ├── SettingInvalid (ValueError), AppNotFound, AppRunning, StoppedFromWithin
 └── NotIdle: the harness waited for what does not come
 """
@@ -45,6 +45,7 @@ from rota.errors.store import (
     DatabaseUnreachable,
     DatabaseUnusable,
     SchemaNewer,
+    SchemaOutdated,
     StoreError,
     TransactionOpen,
     TransactionOver,
@@ -92,6 +93,7 @@ __all__ = [
     "ScheduleOwned",
     "ScheduleRetired",
     "SchemaNewer",
+    "SchemaOutdated",
     "SettingInvalid",
     "SlotFired",
     "StoppedFromWithin",

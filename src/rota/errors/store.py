@@ -19,11 +19,8 @@ class DatabaseUnusable(StoreError):
 class DatabaseReadOnly(StoreError, PermissionError):
     """The database can be read, but not written."""
 
-    def __init__(self, url: str) -> None:
-        super().__init__(
-            f"database {hidden(url)} is read-only: give this user write access to the file and to its folder "
-            "(SQLite keeps two more files beside it)"
-        )
+    def __init__(self, url: str, remedy: str) -> None:
+        super().__init__(f"database {hidden(url)} is read-only: {remedy}")
 
 
 class DatabaseUnreachable(StoreError, ConnectionError):
@@ -51,6 +48,14 @@ class SchemaNewer(StoreError):
             f"database {hidden(url)} has schema version {found}, and this build knows versions up to {known}: "
             "install the newer rota, or name another database"
         )
+
+
+class SchemaOutdated(StoreError):
+    """The tables are missing, or older than this build."""
+
+    def __init__(self, url: str, found: int, known: int) -> None:
+        what = f"has schema version {found}, and this build needs {known}" if found else "holds no rota's tables yet"
+        super().__init__(f"database {hidden(url)} {what}: run `rota db migrate`")
 
 
 class ConnectionUnusable(StoreError, TypeError):

@@ -27,6 +27,7 @@ from rota.store.batch import Batch, batch, chosen, insert, rows
 from rota.store.runs import is_in
 from rota.store.tables import queues, run_attempts, runs, workers
 from rota.store.types import Instant
+from rota.store.wake import wake
 
 _now = bindparam("now", type_=Instant())
 
@@ -147,6 +148,7 @@ def settle(
         for s in settlements
     )
     mine = {(row.id, row.attempt) for row in connection.execute(_settle, {"worker": worker, **written})}
+    wake(connection, (s.claim.queue for s in settlements if s.run_after is not None))
     if kept := [s for s in settlements if s.kept_as is not None and s.claim.token in mine]:
         connection.execute(
             _keep_attempt,

@@ -6,16 +6,15 @@ from datetime import datetime
 
 from sqlalchemy import Connection, bindparam, select, update
 
-from rota.store.batch import insert
+from rota.store.batch import chosen, insert
 from rota.store.tables import clock
 from rota.store.types import Instant
 
 _now = bindparam("now", type_=Instant())
 _newest = select(clock.c.seen_at).where(clock.c.id == 1)
-_put = insert(clock).values(id=1, seen_at=_now)
-_keep = _put.on_conflict_do_update(
-    index_elements=[clock.c.id], set_={"seen_at": _put.excluded.seen_at}, where=clock.c.seen_at < _put.excluded.seen_at
-)
+_start = insert(clock).values(id=1, seen_at=_now).on_conflict_do_nothing(index_elements=[clock.c.id])
+_earlier = select(clock.c.id).where(clock.c.seen_at < _now).limit(1).with_for_update(skip_locked=True)
+_keep = update(clock).where(chosen(clock.c.id, _earlier)).values(seen_at=_now)
 _set_back = update(clock).values(seen_at=_now)
 
 
@@ -25,8 +24,9 @@ def newest(connection: Connection) -> datetime | None:
 
 
 def keep(connection: Connection, now: datetime) -> None:
-    """Keep `now`, where it is the newest."""
-    connection.execute(_keep, {"now": now})
+    """Keep `now`, where it is the newest. It waits for no one: whoever is at the row keeps much the same instant."""
+    if connection.execute(_keep, {"now": now}).rowcount == 0:
+        connection.execute(_start, {"now": now})
 
 
 def set_back(connection: Connection, now: datetime) -> None:

@@ -59,6 +59,8 @@ class DatabaseFile:
 class FileWatch:
     """`PRAGMA data_version` on one idle connection: it changes with every commit of another connection."""
 
+    interval = 0.05
+
     def __init__(self, path: Path) -> None:
         self._path = path
         self._connection: sqlite3.Connection | None = None

@@ -23,6 +23,9 @@ except ImportError:  # no flock on this system: SQLite's own lock has to do
     fcntl = None  # type: ignore[assignment]
 logger = logging.getLogger("rota")
 
+WRITE_ACCESS = (
+    "give this user write access to the file and to its folder (SQLite and the gate keep more files beside it)"
+)
 PAUSE = 0.001  # seconds that a writer steps aside after its commit where there are no locks
 SLICE = 0.1  # seconds of patience, counted off one by one
 _NO_LOCKS = {errno.ENOLCK, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EINVAL}
@@ -75,7 +78,7 @@ class Gate:
         except StoreError:
             raise
         except PermissionError as error:
-            raise DatabaseReadOnly(self._url) from error
+            raise DatabaseReadOnly(self._url, WRITE_ACCESS) from error
         except OSError as error:
             if error.errno not in _NO_LOCKS:
                 raise DatabaseUnreachable(self._url, f"{error.strerror}; look at the disk and the folder") from error

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from datetime import timedelta
+from typing import Any
 
-from sqlalchemy import Connection, bindparam, or_, select
+from sqlalchemy import ColumnElement, Connection, Text, bindparam, cast, or_, select
 
 from rota.job import AnyJob
 from rota.store import queues
 from rota.store.batch import Batch, insert
 from rota.store.tables import jobs
+from rota.store.types import Json
 from rota.terms import Terms
 
 
@@ -37,6 +39,13 @@ class JobRow:
 
 
 _OPERATORS = {"enabled", "retired"}  # never refreshed from code
+
+
+def _text(column: ColumnElement[Any]) -> ColumnElement[Any]:
+    """PostgreSQL compares no two JSON values; it does compare their texts."""
+    return cast(column, Text()) if isinstance(column.type, Json) else column
+
+
 _names = tuple(field.name for field in fields(JobRow))
 _declared = [name for name in _names if name not in _OPERATORS and name != "name"]
 _mine = Batch(jobs, *_names)
@@ -44,7 +53,7 @@ _put = insert(jobs).from_select(_names, _mine.select())
 _refresh = _put.on_conflict_do_update(
     index_elements=[jobs.c.name],
     set_={name: _put.excluded[name] for name in _declared},
-    where=or_(*(jobs.c[name].is_distinct_from(_put.excluded[name]) for name in _declared)),
+    where=or_(*(_text(jobs.c[name]).is_distinct_from(_text(_put.excluded[name])) for name in _declared)),
 )
 _all = select(*(jobs.c[name] for name in _names)).order_by(jobs.c.name)
 _get = select(*(jobs.c[name] for name in _names)).where(jobs.c.name == bindparam("name"))

@@ -32,10 +32,10 @@ def migrate(begin: Begin, read: Begin, url: str, now: datetime) -> list[int]:
         SchemaNewer: the database is ahead of this build. Nothing is changed.
     """
     with read() as connection:
-        if _version(connection, url) == VERSION:
+        if version(connection, url) == VERSION:
             return []
     with begin() as connection:
-        return _apply(connection, _version(connection, url), now)
+        return _apply(connection, version(connection, url), now)
 
 
 def applied(connection: Connection) -> list[tuple[int, datetime]]:
@@ -51,12 +51,17 @@ def ddl(dialect: str, now: datetime) -> str:
         statements.append(str(CreateTable(table).compile(dialect=known)).strip())
         indexes = sorted(table.indexes, key=lambda index: str(index.name))
         statements += [str(CreateIndex(index).compile(dialect=known)) for index in indexes]
-    values = ", ".join(f"({version}, '{text_of(now)}')" for version in range(1, VERSION + 1))
+    values = ", ".join(f"({number}, '{text_of(now)}')" for number in range(1, VERSION + 1))
     statements.append(f"INSERT INTO {tables.migrations.name} (version, applied_at) VALUES {values}")  # noqa: S608
     return ";\n\n".join(statement.replace("\t", "    ") for statement in statements) + ";\n"
 
 
-def _version(connection: Connection, url: str) -> int:
+def version(connection: Connection, url: str) -> int:
+    """The version that the database has; 0 where it holds no rota.
+
+    Raises:
+        SchemaNewer: it is ahead of this build.
+    """
     if not inspect(connection).has_table(tables.migrations.name):
         return 0
     found = connection.execute(_highest).scalar_one_or_none() or 0
@@ -69,10 +74,10 @@ def _apply(connection: Connection, found: int, now: datetime) -> list[int]:
     if found == 0:
         tables.metadata.create_all(connection, checkfirst=False)
     else:
-        for version in range(found + 1, VERSION + 1):
-            STEPS[version](connection)
+        for step in range(found + 1, VERSION + 1):
+            STEPS[step](connection)
     applied = list(range(found + 1, VERSION + 1))
     if applied:
-        rows = [{"version": version, "applied_at": now} for version in applied]
+        rows = [{"version": number, "applied_at": now} for number in applied]
         connection.execute(insert(tables.migrations), rows)
     return applied

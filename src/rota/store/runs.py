@@ -21,6 +21,7 @@ from rota.run import NewRun, Run, State
 from rota.store.batch import Batch, batch, insert, rows
 from rota.store.tables import run_attempts, runs
 from rota.store.types import Instant, RunId
+from rota.store.wake import wake
 
 _now = bindparam("now", type_=Instant())
 
@@ -102,6 +103,7 @@ _keyed = select(runs.c.id, runs.c.job, runs.c.idempotency_key).join(
 def add(connection: Connection, new: Sequence[NewRun]) -> list[int]:
     """Make these runs; returns their ids in the same order. One whose key is taken is the run that has it."""
     made = connection.execute(_add, _new.rows(new)).all()
+    wake(connection, (run.queue for run in new))
     unkeyed = iter(sorted(row.id for row in made if row.idempotency_key is None))  # ids count up as the rows came in
     ids = {(row.job, row.idempotency_key): row.id for row in made if row.idempotency_key is not None}
     taken = [(r.job, r.idempotency_key) for r in new if r.idempotency_key and (r.job, r.idempotency_key) not in ids]

@@ -29,6 +29,7 @@ from rota.schedule import Schedule
 from rota.store.batch import Batch, batch, rows
 from rota.store.tables import jobs, schedule_fires, schedules
 from rota.store.types import Instant
+from rota.store.wake import wake
 from rota.terms import Terms
 
 _columns = list(schedules.c)
@@ -86,18 +87,26 @@ _to_decide = (
     .join(schedule_fires, _slot_fired, isouter=True)
     .join(jobs, jobs.c.name == schedules.c.job, isouter=True)
 )
+_is_due = and_(_live, schedules.c.next_run_at <= bindparam("now", type_=Instant()))
+_first_due = (schedules.c.next_run_at, schedules.c.id)
 _due = (
-    _to_decide.where(_live, schedules.c.next_run_at <= bindparam("now", type_=Instant()), _free)
-    .order_by(schedules.c.next_run_at, schedules.c.id)
+    _to_decide.where(_is_due, _free)
+    .order_by(*_first_due)
     .limit(bindparam("limit"))
     .with_for_update(skip_locked=True, of=schedules)
 )
+_due_slots = select(schedules.c.id, schedules.c.next_run_at).where(_is_due, _free).order_by(*_first_due)
 _one = _to_decide.where(schedules.c.id == bindparam("id")).with_for_update(of=schedules)
 
 
 def due(connection: Connection, now: datetime, limit: int) -> list[Due]:
     """The schedules that are due, the longest due first; their rows are locked where the database can."""
     return [_due_of(row) for row in connection.execute(_due, {"now": now, "limit": limit})]
+
+
+def due_slots(connection: Connection, now: datetime, limit: int) -> dict[str, datetime]:
+    """The same, only looked at: their ids, and the slots that they hold."""
+    return {row.id: row.next_run_at for row in connection.execute(_due_slots.limit(limit), {"now": now})}
 
 
 def locked(connection: Connection, schedule_id: str) -> Due | None:
@@ -156,7 +165,6 @@ class Counts:
     longest_due: datetime | None
 
 
-_is_due = and_(_live, schedules.c.next_run_at <= bindparam("now", type_=Instant()))
 _refused = and_(schedules.c.last_error.is_not(None), schedules.c.consecutive_failures == 0, _is_due)
 _count = select(
     func.count(),
@@ -192,16 +200,19 @@ _respecify, _progress, _steer = _update(_all_of), _update(_progress_of), _update
 
 def add(connection: Connection, new: Iterable[Schedule]) -> None:
     connection.execute(_add, _all_of.rows(new))
+    wake(connection, ["schedules"])
 
 
 def respecify(connection: Connection, edited: Iterable[Schedule]) -> None:
     """The whole rows, with another job, cadence, input or words; the watermark has been advanced before."""
     connection.execute(_respecify, _all_of.rows(edited))
+    wake(connection, ["schedules"])
 
 
 def steer(connection: Connection, steered: Iterable[Schedule]) -> None:
     """What operators change of these rows."""
     connection.execute(_steer, _steering_of.rows(steered))
+    wake(connection, ["schedules"])
 
 
 def progress(connection: Connection, moved: Iterable[Schedule]) -> None:

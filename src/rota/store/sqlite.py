@@ -13,10 +13,11 @@ from typing import NoReturn
 from sqlalchemy import Connection, Engine, QueuePool, create_engine, event
 from sqlalchemy.exc import DBAPIError
 
+from rota.clock import Clock
 from rota.errors import DatabaseBusy, DatabaseReadOnly, DatabaseUnreachable, DatabaseUnusable, StoreError
 from rota.store.file import BUSY_SECONDS, DatabaseFile, FileWatch, write_ahead
-from rota.store.foreign import borrowed
-from rota.store.gate import Gate
+from rota.store.foreign_sqlite import borrowed
+from rota.store.gate import WRITE_ACCESS, Gate
 from rota.store.migrate import migrate
 
 
@@ -58,8 +59,14 @@ class SqliteStore:
         with self._translated(), borrowed(theirs, self._file.path, self._gate, write=write) as connection:
             yield connection
 
-    def watch(self) -> FileWatch:
+    def watch(self, wake: Callable[[], None]) -> FileWatch:  # noqa: ARG002 - nobody says anything; one has to look
         return self._file.watch()
+
+    def clock(self, base: Clock) -> Clock:
+        return base
+
+    def measure(self) -> None:
+        """The host's clock is what it is."""
 
     def on_commit(self, call: Callable[[], None]) -> Callable[[], None]:
         self._calls.append(call)
@@ -147,7 +154,7 @@ def _translation(url: str, cause: BaseException | None) -> StoreError | None:
     if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
         return DatabaseBusy(url, BUSY_SECONDS)
     if name.startswith("SQLITE_READONLY"):
-        return DatabaseReadOnly(url)
+        return DatabaseReadOnly(url, WRITE_ACCESS)
     if name.startswith(("SQLITE_NOTADB", "SQLITE_CORRUPT", "SQLITE_FORMAT")):
         return DatabaseUnusable(url, f"it is not a sound SQLite database ({text}); name another file, or restore it")
     if name.startswith(("SQLITE_FULL", "SQLITE_IOERR", "SQLITE_CANTOPEN", "SQLITE_PROTOCOL")):

@@ -54,8 +54,8 @@ class Instant(TypeDecorator[datetime]):
     def load_dialect_impl(self, dialect: Dialect) -> TypeEngine[Any]:
         return TIMESTAMP(timezone=True) if dialect.name == "postgresql" else Text()
 
-    def bind_processor(self, dialect: Dialect) -> Callable[[datetime | None], Any] | None:
-        return None if dialect.name == "postgresql" else _text_or_none
+    def bind_processor(self, dialect: Dialect) -> Callable[[datetime | None], Any]:
+        return _in_utc if dialect.name == "postgresql" else _text_or_none
 
     def result_processor(self, dialect: Dialect, coltype: object) -> Callable[[Any], datetime | None]:  # noqa: ARG002
         return _in_utc if dialect.name == "postgresql" else _instant_or_none
@@ -70,6 +70,8 @@ def _instant_or_none(text: str | None) -> datetime | None:
 
 
 def _in_utc(instant: datetime | None) -> datetime | None:
+    if instant is not None and instant.tzinfo is None:
+        raise InstantNaive(instant)
     return None if instant is None else instant.astimezone(UTC)
 
 

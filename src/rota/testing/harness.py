@@ -22,6 +22,7 @@ from rota.run import Run
 from rota.store import Store, fires, misses, open_store, runs, schedules
 from rota.testing.clock import START, FakeClock
 
+ALL = 2**62  # more than there are
 PATIENCE = 10.0  # seconds that run_until_idle waits for handlers
 
 
@@ -32,6 +33,7 @@ class Harness:
         app: the app to test.
         now: what time it is at first; a Monday morning in UTC if left out.
         options: how its worker works.
+        url: an empty database that may be written into, such as one of PostgreSQL; a new file if left out.
 
     >>> with rota.testing.Harness(app) as env:
     ...     app.schedule(report, "@daily", Period("day"), id="daily-report")
@@ -40,8 +42,10 @@ class Harness:
     ...     assert [run.state for run in env.runs("daily-report")] == ["succeeded"]
     """
 
-    def __init__(self, app: App, now: datetime = START, options: WorkerOptions | None = None) -> None:
-        self.app = app
+    def __init__(
+        self, app: App, now: datetime = START, options: WorkerOptions | None = None, *, url: str | None = None
+    ) -> None:
+        self.app, self._url = app, url
         self.clock = FakeClock(now)
         self._options = replace(options or WorkerOptions(), shutdown_timeout=timedelta(0))
         self._exit = ExitStack()
@@ -51,11 +55,14 @@ class Harness:
     def __enter__(self) -> Self:
         if self._store is not None:
             raise RuntimeError("this harness is entered already: make another one for a nested block")
-        folder = Path(self._exit.enter_context(tempfile.TemporaryDirectory(prefix="rota-")))
-        self._store = open_store(f"sqlite:///{folder / 'rota.db'}", self.clock.now())
+        self._store = open_store(self._url or self._new_file(), self.clock.now(), migrating=True)
         self._exit.callback(self._store.close)
         self._exit.enter_context(self.app.housed(Home(self._store, self.clock, upkeep=False)))
         return self
+
+    def _new_file(self) -> str:
+        folder = Path(self._exit.enter_context(tempfile.TemporaryDirectory(prefix="rota-")))
+        return f"sqlite:///{folder / 'rota.db'}"
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -145,7 +152,7 @@ class Harness:
         with self.store.read() as connection:
             if schedule_id is not None:
                 return runs.of_schedule(connection, schedule_id)
-            return runs.latest(connection, -1)[::-1]
+            return runs.latest(connection, ALL)[::-1]
 
     def fires(self, schedule_id: str) -> Sequence[Fire]:
         """The fires of a schedule, oldest slot first."""
@@ -161,8 +168,8 @@ class Harness:
         """What this worker could still do."""
         mine = set(self.worker.queues)
         with self.store.read() as connection:
-            due = [item.schedule for item in schedules.due(connection, self.clock.now(), 10)]
+            due = schedules.due_slots(connection, self.clock.now(), 10)
             left = [run for run in runs.pending(connection) if run.queue in mine and run.job in self.app.jobs.names]
-        return [f"schedule {s.id} is due for {s.next_run_at}" for s in due] + [
+        return [f"schedule {schedule_id} is due for {slot}" for schedule_id, slot in due.items()] + [
             f"run {run.id} of {run.job} is {run.state}" for run in left
         ]
