@@ -52,7 +52,7 @@ def compared(title: str, heads: Mapping[str, int], figures: Figures, *notes: str
     theirs = figures[rival]
     head = ["", "version", *heads, *(f"{head}: ratio to {rival}'s" for head in heads)]
     rows = [_row(name, digits, found, theirs) for name, found in figures.items()]
-    return table(f"{title}, {len(theirs)} repeats, median (least-most)", head, rows, *notes)
+    return table(f"{title}; repeats: {len(theirs)}, median (least-most)", head, rows, *notes)
 
 
 def _take_turns(contenders: Mapping[str, Measure], size: int, repeats: int) -> tuple[Figures, list[float]]:

@@ -82,6 +82,6 @@ def huey_worker(folder: Path) -> Process:
 
 
 def work_for_huey() -> None:
-    """On one thread, for more are slower; idle, it looks every 10 to 100 ms, and not every 0.1 to 10 s."""
+    """On one thread, with which it drains fastest; idle, it looks every 10 to 100 ms, not every 0.1 to 10 s."""
     with huey_at(Path()) as job:
         job.huey.create_consumer(workers=1, periodic=False, initial_delay=0.01, max_delay=0.1).run()

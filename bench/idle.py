@@ -23,7 +23,7 @@ STARTS = {
 
 
 def main(arguments: list[str]) -> None:
-    size, repeats = asked_for(arguments, 10_000, 2)
+    size, repeats = asked_for(arguments, 10_000, 1)
     found = [_repeat(size) for _ in range(repeats)]
     figures = dict(zip(STARTS, zip(*found, strict=True), strict=True))
     print(compared(f"idle: {size:,} schedules, none due", {"CPU, %": 3, "RSS, MiB": 1}, figures))
