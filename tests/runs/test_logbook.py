@@ -71,7 +71,8 @@ def test_many_lines_are_cut(env, app):
 
 def test_what_databases_refuse_is_replaced(env, app):
     quiet = logging.getLogger("shop.quiet")
-    quiet.propagate = False  # a test runner cannot show it either
+    quiet.propagate = False  # a test runner cannot show it either, nor can a terminal
+    quiet.addHandler(logging.NullHandler())
 
     @app.action()
     def rude() -> None:

@@ -18,7 +18,7 @@ from rota.engine import App
 from rota.engine.invoke import UNSTARTED, Call, Invoker, timed_out
 from rota.engine.logbook import Logbook, open_logbooks
 from rota.engine.seats import Capacity, Seats
-from rota.store import Store, claims, logs
+from rota.store import Store, claims, logs, workers
 from rota.store.logs import LogLine
 from rota.store.refusal import reason_of
 
@@ -75,10 +75,11 @@ class Executor:
         outcomes = [self._ended.popleft() for _ in range(len(self._ended))]
         try:
             with self._store.begin() as connection:
+                lives = workers.hold(connection, worker)
                 self._recall(connection, worker)
                 self.hear_cancels(connection, worker)
                 told = self._settle(connection, worker, outcomes)
-                taken = self._claim(connection, worker, queues)
+                taken = self._claim(connection, worker, queues) if lives else []
         except DBAPIError:
             self._ended.extendleft(reversed(outcomes))
             if not outcomes:

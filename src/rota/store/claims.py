@@ -29,18 +29,22 @@ from rota.store.tables import queues, run_attempts, runs, workers
 from rota.store.types import Instant
 from rota.store.wake import wake
 
+PROMOTED = 2000  # waiting runs that are queued at a time
+
 _now = bindparam("now", type_=Instant())
 
 # ---- claiming ------------------------------------------------------------------------------------------------------
 
-_promote = (
-    update(runs)
+_over = (
+    select(runs.c.id)
     .where(is_in("waiting"), runs.c.waiting_on == literal_column("0"), runs.c.run_after <= _now)
-    .values(state="queued")
+    .order_by(runs.c.run_after)
+    .limit(PROMOTED)
+    .with_for_update(skip_locked=True)
 )
+_promote = update(runs).where(chosen(runs.c.id, _over)).values(state="queued")
 _name = batch(("name", Text()), name="mine")
 _open_line = ~exists().where(queues.c.name == bindparam("line"), queues.c.paused == true())
-_lives = exists().where(workers.c.id == bindparam("worker"))  # who has lost its lease may claim no more
 _mine = and_(is_in("queued"), runs.c.queue == bindparam("line"), runs.c.job.in_(select(_name.c.name)), _open_line)
 _suspect = runs.c.lost >= literal_column(str(SUSPECT))  # spelled out, as the index has it
 _TAKEN = ("id", "job", "queue", "input", "attempt", "failures", "lost", "max_attempts", "retry", "timeout")
@@ -57,7 +61,7 @@ def _claiming(more: ColumnElement[bool]) -> Any:
     )
     return (
         update(runs)
-        .where(chosen(runs.c.id, first), _lives)
+        .where(chosen(runs.c.id, first))
         .values(state="running", attempt=runs.c.attempt + 1, locked_by=bindparam("worker"), started_at=_now)
         .returning(runs.c.priority, runs.c.run_after, *(runs.c[name] for name in _CLAIM))
     )
@@ -84,7 +88,7 @@ def hurry_retries(connection: Connection, now: datetime) -> None:
 
 
 def promote(connection: Connection, now: datetime) -> int:
-    """Queue the waiting runs whose time has come; returns how many."""
+    """Queue waiting runs whose time has come, the longest over first; returns how many."""
     return connection.execute(_promote, {"now": now}).rowcount
 
 

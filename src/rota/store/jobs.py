@@ -64,7 +64,7 @@ def refresh(connection: Connection, known: Iterable[AnyJob]) -> None:
 
     Whether they are enabled, and what a queue allows, is left to the operators.
     """
-    present = list(known)
+    present = sorted(known, key=lambda job: job.name)  # all take their locks in one order
     if present:
         connection.execute(_refresh, _mine.rows(map(_row_of, present)))
         queues.ensure(connection, {job.queue for job in present})

@@ -31,7 +31,7 @@ class QueueRow:
 
 def ensure(connection: Connection, names: Iterable[str]) -> None:
     """Insert the queues that are missing; those that are there keep what operators gave them."""
-    connection.execute(_ensure, _new.rows(QueueRow(name, CONCURRENCY, None, False) for name in names))
+    connection.execute(_ensure, _new.rows(QueueRow(name, CONCURRENCY, None, False) for name in sorted(names)))
 
 
 def listing(connection: Connection) -> list[QueueRow]:

@@ -16,7 +16,6 @@ from sqlalchemy import (
     case,
     false,
     func,
-    insert,
     or_,
     select,
     true,
@@ -26,7 +25,7 @@ from sqlalchemy import (
 
 from rota.payload import readable
 from rota.schedule import Schedule
-from rota.store.batch import Batch, batch, rows
+from rota.store.batch import Batch, batch, insert, rows
 from rota.store.tables import jobs, schedule_fires, schedules
 from rota.store.types import Instant
 from rota.store.wake import wake
@@ -39,7 +38,8 @@ _columns = list(schedules.c)
 _get = select(*_columns).where(schedules.c.id == bindparam("id"))
 _all = select(*_columns).order_by(schedules.c.next_run_at.is_(None), schedules.c.next_run_at, schedules.c.id)
 _wanted = batch(("id", Text()))
-_some = select(*_columns).join(_wanted, schedules.c.id == _wanted.c.id)
+_some = select(*_columns).where(schedules.c.id.in_(select(_wanted.c.id)))
+_some_locked = _some.order_by(schedules.c.id).with_for_update()  # all take their locks in one order
 
 
 def get(connection: Connection, schedule_id: str) -> Schedule | None:
@@ -61,6 +61,12 @@ def listing(connection: Connection) -> list[Schedule]:
 
 def by_id(connection: Connection, ids: Iterable[str]) -> dict[str, Schedule]:
     found = connection.execute(_some, rows((schedule_id,) for schedule_id in ids))
+    return {row.id: _schedule(row) for row in found}
+
+
+def locked_by_id(connection: Connection, ids: Iterable[str]) -> dict[str, Schedule]:
+    """The same, their rows locked."""
+    found = connection.execute(_some_locked, rows((schedule_id,) for schedule_id in ids))
     return {row.id: _schedule(row) for row in found}
 
 
@@ -194,13 +200,17 @@ def _update(new: Batch) -> Update:
     return update(schedules).where(schedules.c.id == new.c.id).values(values)
 
 
-_add = insert(schedules).from_select(_columns, _all_of.select())
+_put = insert(schedules).from_select(_columns, _all_of.select())
+_add = _put.on_conflict_do_nothing(index_elements=[schedules.c.id]).returning(schedules.c.id)
 _respecify, _progress, _steer = _update(_all_of), _update(_progress_of), _update(_steering_of)
 
 
-def add(connection: Connection, new: Iterable[Schedule]) -> None:
-    connection.execute(_add, _all_of.rows(new))
+def add(connection: Connection, new: Iterable[Schedule]) -> set[str]:
+    """Insert these rows; returns the ids of those that were not there."""
+    in_order = sorted(new, key=lambda schedule: schedule.id)
+    made = set(connection.execute(_add, _all_of.rows(in_order)).scalars())
     wake(connection, ["schedules"])
+    return made
 
 
 def respecify(connection: Connection, edited: Iterable[Schedule]) -> None:

@@ -53,6 +53,17 @@ def beat(connection: Connection, row: WorkerRow) -> bool:
     return connection.execute(_beat, said).rowcount > 0
 
 
+_hold = select(workers.c.id).where(workers.c.id == _id).with_for_update(read=True, key_share=True)
+
+
+def hold(connection: Connection, worker: str) -> bool:
+    """Keep others from taking this worker for dead until the transaction ends; False where they have done so.
+
+    Its own beats, which come on another connection, are not held up.
+    """
+    return connection.execute(_hold, {"worker": worker}).first() is not None
+
+
 _shorten = update(workers).where(workers.c.lease_until > _until).values(lease_until=_until)
 
 

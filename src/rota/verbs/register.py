@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
@@ -36,33 +36,41 @@ def register(
     """
     told = fallback.heed(connection, now)
     jobs.refresh(connection, known)
-    rows = schedules.by_id(connection, (registration.id for registration in asked))
-    for registration in asked:
-        _check_owner(registration, rows.get(registration.id))
-    written = _insert(connection, [r for r in asked if r.id not in rows], author, now)
-    edits = [edit for r in asked if r.id in rows and (edit := _edit(rows[r.id], r, now)) is not None]
-    if edits:
-        told += _change(connection, edits, author, now)
-    if written or edits:
+    wanted = {registration.id: registration for registration in asked}
+    rows = _owned(schedules.by_id(connection, wanted), wanted)
+    made = _insert(connection, [r for r in asked if r.id not in rows], author, now)
+    differing = [*_edits(rows, wanted, now), *(wanted.keys() - rows.keys() - made)]  # or another was quicker
+    if differing:
+        rows = _owned(schedules.locked_by_id(connection, differing), wanted)
+        told += _change(connection, list(_edits(rows, wanted, now).values()), author, now)
+    if made or differing:
         clock.keep(connection, now)
     return told
 
 
-def _check_owner(asked: Registration, row: Schedule | None) -> None:
-    if row is not None and row.source != asked.source:
-        raise ScheduleOwned(asked.id, row.source, asked.source)
+def _owned(rows: dict[str, Schedule], wanted: Mapping[str, Registration]) -> dict[str, Schedule]:
+    for row in rows.values():
+        if row.source != wanted[row.id].source:
+            raise ScheduleOwned(row.id, row.source, wanted[row.id].source)
+    return rows
+
+
+def _edits(rows: Mapping[str, Schedule], wanted: Mapping[str, Registration], now: datetime) -> dict[str, Move]:
+    """What registering again makes of the rows that differ from what is asked for."""
+    return {row.id: edit for row in rows.values() if (edit := _edit(row, wanted[row.id], now)) is not None}
 
 
 # ---- new ones ------------------------------------------------------------------------------------------------------
 
 
-def _insert(connection: Connection, asked: Sequence[Registration], author: Author, now: datetime) -> int:
+def _insert(connection: Connection, asked: Sequence[Registration], author: Author, now: datetime) -> set[str]:
+    """Returns the ids of those that were made: another process may have been quicker."""
     new = [_new(registration, now) for registration in asked]
-    if new:
-        schedules.add(connection, new)
-        audit.keep_versions(connection, author, new, now)
-        audit.record(connection, author, "register", new, now)
-    return len(new)
+    made = schedules.add(connection, new) if new else set()
+    if kept := [schedule for schedule in new if schedule.id in made]:
+        audit.keep_versions(connection, author, kept, now)
+        audit.record(connection, author, "register", kept, now)
+    return made
 
 
 def _new(asked: Registration, now: datetime) -> Schedule:
@@ -108,7 +116,9 @@ def _new(asked: Registration, now: datetime) -> Schedule:
 
 
 def _change(connection: Connection, edits: Sequence[Move], author: Author, now: datetime) -> list[object]:
-    """Write those that differ; the slots that an edit leaves behind are misses of the spec that was in force."""
+    """Write these edits; the slots that an edit leaves behind are misses of the spec that was in force."""
+    if not edits:
+        return []
     missed = watermark.advance(connection, edits, now)
     edited = [edit.after for edit in edits]
     schedules.respecify(connection, edited)
