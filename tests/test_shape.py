@@ -22,7 +22,7 @@ FLOORS = [
     "fields cron offsets zone places payload settings instant author terms",
     "daylight interval cadence words handler retry job",
     "workflow guard",
-    "schedule fire miss run claim current",
+    "schedule fire miss run claim current queue",
     "events plan",
     "log stats files",
     "store",

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from rota.fire import Fire
     from rota.job import Job, Job0
     from rota.miss import Miss
+    from rota.queue import Queue
     from rota.retry import Retry
     from rota.run import Run
     from rota.schedule import Schedule
@@ -34,6 +35,7 @@ __all__ = [
     "Job",
     "Job0",
     "Miss",
+    "Queue",
     "Retry",
     "RotaError",
     "Run",
@@ -56,6 +58,7 @@ _HOMES = {
     "Job": "job",
     "Job0": "job",
     "Miss": "miss",
+    "Queue": "queue",
     "Retry": "retry",
     "RotaError": "errors",
     "Run": "run",

@@ -16,6 +16,7 @@ from rota.cli.lazy import LazyGroup
 COMMANDS = {
     "schedules": ("rota.cli.schedules:schedules", "List the schedules; pause, resume, trigger or show one."),
     "job": ("rota.cli.jobs:job", "List the jobs, and their executions."),
+    "queues": ("rota.cli.queues:queues", "List the queues; pause, resume or limit one."),
     "worker": ("rota.cli.worker:worker", "Fire what is due, and run it, until it is stopped."),
     "stats": ("rota.cli.stats:stats", "How the rota stands now."),
     "check": ("rota.cli.checks:check_all", "Say what is wrong, with its remedy."),

@@ -18,9 +18,10 @@ from rota.engine import App
 from rota.engine.invoke import UNSTARTED, Call, Invoker, timed_out
 from rota.engine.logbook import Logbook, open_logbooks
 from rota.engine.seats import Capacity, Seats
-from rota.store import Store, claims, logs, workers
+from rota.store import Store, claims, logs, queues, workers
 from rota.store.logs import LogLine
 from rota.store.refusal import reason_of
+from rota.store.wake import wake
 
 logger = logging.getLogger("rota")
 
@@ -66,8 +67,8 @@ class Executor:
             self._app.emit(events.HandlerStuck(call.claim.id, call.claim.job, seconds))
         return self._invoker.check_deadlines()
 
-    def round(self, worker: str, queues: Sequence[str]) -> int:
-        """Settle what came back, then claim from `queues` as much as there is room for; returns how many moved.
+    def round(self, worker: str, lines: Sequence[str]) -> int:
+        """Settle what came back, then claim from these queues as much as there is room for; returns how many moved.
 
         Raises:
             StoreError: the database is out of reach or busy; the outcomes are kept for the next round.
@@ -79,7 +80,7 @@ class Executor:
                 self._recall(connection, worker)
                 self.hear_cancels(connection, worker)
                 told = self._settle(connection, worker, outcomes)
-                taken = self._claim(connection, worker, queues) if lives else []
+                taken = self._claim(connection, worker, lines) if lives else []
         except DBAPIError:
             self._ended.extendleft(reversed(outcomes))
             if not outcomes:
@@ -117,13 +118,15 @@ class Executor:
 
     # ---- claiming --------------------------------------------------------------------------------------------------
 
-    def _claim(self, connection: Connection, worker: str, queues: Sequence[str]) -> list[Claim]:
+    def _claim(self, connection: Connection, worker: str, lines: Sequence[str]) -> list[Claim]:
         now = self._clock.now()
-        if queues:
+        if lines:
             claims.promote(connection, now)
         taken: list[Claim] = []
-        for queue in queues:
+        for queue in sorted(lines):  # all take their locks in one order
             room = self.room(queue) - (len(taken) if self._capacity.shared else 0)
+            if room > 0 and queue in self._capacity.limited:
+                room = min(room, queues.room(connection, queue))
             if room > 0:
                 lost = lost_at_most([*(call.claim for call in self._held.values()), *taken])
                 taken += claims.claim(connection, worker, queue, self._app.jobs.names, room, now, lost=lost)
@@ -131,7 +134,7 @@ class Executor:
 
     def _ahead(self, queue: str) -> int:
         seconds = self._invoker.seconds
-        if seconds == 0.0 or seconds >= QUICK:
+        if seconds == 0.0 or seconds >= QUICK or queue in self._capacity.limited:
             return 0
         return min(MOST_AHEAD, int(AHEAD / seconds) * self._capacity.of(queue))
 
@@ -180,6 +183,7 @@ class Executor:
         if not settlements:
             return []
         mine = claims.settle(connection, worker, settlements, now)
+        wake(connection, self._capacity.limited & {s.claim.queue for s in settlements})  # there is room again
         lines = [line for s in settlements if s.claim.token in mine for line in self._lines_of(s.claim)]
         if lines:
             logs.keep(connection, lines)

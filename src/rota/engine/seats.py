@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import defaultdict, deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable
 from threading import Lock
 
 from rota.engine.invoke import Call
+from rota.queue import Queue
 
 
 class Capacity:
@@ -14,13 +15,17 @@ class Capacity:
 
     def __init__(self, queues: dict[str, int], total: int | None) -> None:
         self.queues = queues
+        self.limited: frozenset[str] = frozenset()
+        """The queues that have a limit over all workers."""
         self.shared = total is not None
         """Whether all queues share one number."""
         self.total = total if total is not None else sum(queues.values())
 
-    def adopt(self, said: Mapping[str, int]) -> None:
+    def adopt(self, said: Iterable[Queue]) -> None:
         """What the queues say now: an operator may have changed it."""
-        self.queues = {queue: said.get(queue, seats) for queue, seats in self.queues.items()}
+        known = {queue.name: queue for queue in said}
+        self.queues = {name: known[name].concurrency if name in known else n for name, n in self.queues.items()}
+        self.limited = frozenset(name for name, queue in known.items() if queue.max_running is not None)
         if not self.shared:
             self.total = sum(self.queues.values())
 

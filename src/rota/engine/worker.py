@@ -84,6 +84,7 @@ class Worker:
         self._thread = current_thread()
         self._lease.keep()
         try:
+            self._look()
             while scan(self._store, self._clock, self._app.emit, self.id) == BATCH and not self._stopping.is_set():
                 pass
             claimed = 0 if self._stopping.is_set() else self._executor.round(self.id, self._queues)
@@ -168,7 +169,7 @@ class Worker:
     def _look(self) -> Look:
         with self._store.read() as connection:
             now = self._clock.now()
-            self._capacity.adopt({row.name: row.concurrency for row in queues.listing(connection)})
+            self._capacity.adopt(queues.listing(connection))
             self._executor.hear_cancels(connection, self.id)
             room = [queue for queue in self._queues if self._executor.room(queue) > 0]
             return Look(
@@ -232,8 +233,6 @@ def _open(store: Store, app: App, options: WorkerOptions) -> dict[str, int]:
     """Bring the rows of its jobs and queues up to date; returns what it works on, and how many seats each has."""
     with store.begin() as connection:
         jobs.refresh(connection, app.jobs)
-        if not app.jobs:
-            queues.ensure(connection, {"default"})
         known = {row.name: row.concurrency for row in queues.listing(connection)}
     for queue in options.queues:
         if queue not in known:

@@ -32,6 +32,11 @@ def record_run(connection: Connection, author: Author, verb: str, run_id: int, n
     connection.execute(_record, rows([(now, author.actor, author.via, verb, f"run {run_id}", None)]))
 
 
+def record_queue(connection: Connection, author: Author, verb: str, name: str, now: datetime) -> None:
+    """Write that `author` did `verb` to this queue."""
+    connection.execute(_record, rows([(now, author.actor, author.via, verb, f"queue {name}", None)]))
+
+
 _of = select(audit).where(audit.c.subject == bindparam("subject")).order_by(audit.c.id.desc()).limit(bindparam("limit"))
 
 

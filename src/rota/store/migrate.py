@@ -22,6 +22,8 @@ VERSION = 1 + len(STEPS)
 _highest = select(func.max(tables.migrations.c.version))
 _applied = select(*tables.migrations.c).order_by(tables.migrations.c.version)
 
+_first_queue = insert(tables.queues).values(name="default", concurrency=4, max_running=None, paused=False)
+
 Begin = Callable[[], AbstractContextManager[Connection]]
 
 
@@ -51,6 +53,8 @@ def ddl(dialect: str, now: datetime) -> str:
         statements.append(str(CreateTable(table).compile(dialect=known)).strip())
         indexes = sorted(table.indexes, key=lambda index: str(index.name))
         statements += [str(CreateIndex(index).compile(dialect=known)) for index in indexes]
+    first = _first_queue.compile(dialect=known, compile_kwargs={"literal_binds": True})
+    statements.append(str(first))
     values = ", ".join(f"({number}, '{text_of(now)}')" for number in range(1, VERSION + 1))
     statements.append(f"INSERT INTO {tables.migrations.name} (version, applied_at) VALUES {values}")  # noqa: S608
     return ";\n\n".join(statement.replace("\t", "    ") for statement in statements) + ";\n"
@@ -73,6 +77,7 @@ def version(connection: Connection, url: str) -> int:
 def _apply(connection: Connection, found: int, now: datetime) -> list[int]:
     if found == 0:
         tables.metadata.create_all(connection, checkfirst=False)
+        connection.execute(_first_queue)
     else:
         for step in range(found + 1, VERSION + 1):
             STEPS[step](connection)

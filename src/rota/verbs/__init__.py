@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from rota.stats import Stats
 from rota.verbs import count
+from rota.verbs.queues import QueueVerbs
 from rota.verbs.runs import RunVerbs
 from rota.verbs.schedules import ScheduleVerbs
 
 
-class Verbs(ScheduleVerbs, RunVerbs):
+class Verbs(ScheduleVerbs, RunVerbs, QueueVerbs):
     """Every verb, over whatever connection the subclass opens."""
 
     def stats(self) -> Stats:
