@@ -86,7 +86,7 @@ def sql(app: rota.App) -> Sql:
 def asked(url: str, statement: str, *values: object) -> list[tuple[Any, ...]]:
     """What a statement gives, its values marked by `?`; instants as text, as SQLite has them."""
     if url.startswith("sqlite"):
-        with closing(sqlite3.connect(url.removeprefix("sqlite:///"))) as connection, connection:
+        with closing(sqlite3.connect(url.removeprefix("sqlite:///"), timeout=30)) as connection, connection:
             return connection.execute(statement, values).fetchall()
     with psycopg.connect(url) as theirs:
         set_json_loads(lambda text: text.decode() if isinstance(text, bytes) else text, theirs)

@@ -17,8 +17,8 @@ from tests.race.workers import Site, check_account
 
 
 @pytest.fixture
-def site(tmp_path: Path) -> Iterator[Site]:
-    with Site(tmp_path) as site:
+def site(store_url: str, tmp_path: Path) -> Iterator[Site]:
+    with Site(tmp_path, store_url) as site:
         yield site
 
 
@@ -49,7 +49,7 @@ def killed_at_random(site: Site, seconds: float, kills: int, workers: int = 3) -
 
 def finish(site: Site, lines: list[str]) -> None:
     """What the dead held is given back, and everything that was fired ends. Schedules rest meanwhile."""
-    site.sql("update rota_schedules set enabled = 0")
+    site.sql("update rota_schedules set enabled = false")
     site.expire_leases()
     last = site.worker()
     last.until("queues")
@@ -155,6 +155,7 @@ def test_another_process_is_noticed_at_once(site: Site) -> None:
     assert worker.end() == 0
 
 
+@pytest.mark.parametrize("store_url", ["sqlite"], indirect=True)
 def test_a_copy_of_the_files_is_a_rota(site: Site) -> None:
     """A power cut, imitated by copying the files between writes: what was committed is there, and goes on."""
     site.schedules(10)

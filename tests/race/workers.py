@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
-import sqlite3
 import subprocess
 import sys
-from contextlib import closing
 from datetime import datetime, timedelta
 from pathlib import Path
 from queue import Empty, Queue
@@ -15,6 +13,7 @@ from threading import Thread
 from typing import Any, Self
 
 from rota.cadence import Cadence
+from tests.conftest import asked
 
 REPOSITORY = Path(__file__).parents[2]
 LIMIT = 60.0  # seconds to wait for a named line
@@ -23,13 +22,14 @@ LIMIT = 60.0  # seconds to wait for a named line
 class Site:
     """A folder with a database, and processes that work on it."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, url: str | None = None) -> None:
         self.folder = folder
+        self.url = url or f"sqlite:///{folder / 'rota.db'}"
         self.environ = {
             **os.environ,
             "PYTHONPATH": str(REPOSITORY),
             "ROTA_APP": "tests.race.ticks:app",
-            "ROTA_DATABASE_URL": f"sqlite:///{folder / 'rota.db'}",
+            "ROTA_DATABASE_URL": self.url,
             "TICKS": "0",
             "TICK_SECONDS": "0",
         }
@@ -73,8 +73,7 @@ class Site:
         return process
 
     def sql(self, statement: str, *values: object) -> list[tuple[Any, ...]]:
-        with closing(sqlite3.connect(self.folder / "rota.db", timeout=30)) as connection, connection:
-            return connection.execute(statement, values).fetchall()
+        return asked(self.url, statement, *values)
 
     def expire_leases(self) -> None:
         """As if the lease of every worker had run out: the dead are found at the next beat."""
