@@ -48,7 +48,7 @@ class Home:
     def at(cls, url: str) -> Self:
         """The database at `url`, opened, and the clock that goes with it; raises as `open_store` does."""
         machine = SystemClock()
-        store = open_store(url, machine.now())
+        store = open_store(url, machine.now(), listen_url=Settings.load().listen_url)
         return cls(store, store.clock(machine))
 
 

@@ -18,6 +18,7 @@ Environment = Literal["production", "staging", "local", "testing"]
 _VARIABLES = {
     "app": "ROTA_APP",
     "database_url": "ROTA_DATABASE_URL",
+    "listen_url": "ROTA_LISTEN_URL",
     "env": "ROTA_ENV",
     "keep_runs": "ROTA_KEEP_RUNS",
     "keep_fires": "ROTA_KEEP_FIRES",
@@ -31,6 +32,7 @@ class Settings:
     Args:
         app: where the app is, `module:attribute`.
         database_url: its database.
+        listen_url: where workers listen, for one that is reached through PgBouncer: its database, directly.
         env: `production` unless said otherwise.
         keep_runs: for how long runs are kept once they ended, as `168h`.
         keep_fires: for how long fires and misses are kept, by their slot.
@@ -38,6 +40,7 @@ class Settings:
 
     app: str | None = None
     database_url: str = "sqlite:///rota.db"
+    listen_url: str | None = None
     env: Environment = "production"
     keep_runs: timedelta = timedelta(days=7)
     keep_fires: timedelta = timedelta(days=400)

@@ -188,7 +188,7 @@ def test_what_is_claimed_ahead_waits_its_turn(app: rota.App, env: Harness, held:
             app.enqueue(quick)
         assert made.round("w", ["default"]) == 10
         held.wait_started()
-        assert (made.holding, made.ended) == (10, False)
+        assert (made.holding, made.has_work) == (10, False)
         held.let_go.set()
         bell.wait_rung(10)
         made.round("w", [])

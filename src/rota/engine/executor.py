@@ -52,9 +52,9 @@ class Executor:
         return len(self._held)
 
     @property
-    def ended(self) -> bool:
-        """Whether outcomes wait to be settled."""
-        return bool(self._ended)
+    def has_work(self) -> bool:
+        """Whether outcomes wait to be settled, or it is not known what became of the last round's claims."""
+        return bool(self._ended) or self._unsure
 
     def room(self, queue: str) -> int:
         """How many more runs of this queue it would take."""
@@ -183,6 +183,8 @@ class Executor:
         if not settlements:
             return []
         mine = claims.settle(connection, worker, settlements, now)
+        if self._unsure:  # the answer to a commit was lost, and it may have been this very one
+            mine |= claims.recorded(connection, [s for s in settlements if s.claim.token not in mine])
         wake(connection, self._capacity.limited & {s.claim.queue for s in settlements})  # there is room again
         lines = [line for s in settlements if s.claim.token in mine for line in self._lines_of(s.claim)]
         if lines:

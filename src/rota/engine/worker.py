@@ -145,7 +145,7 @@ class Worker:
         look = self._look()
         decided = scan(self._store, self._clock, self._app.emit, self.id) if look.is_due else 0
         moved = 0
-        if decided or look.ready or look.is_waiting_over or self._executor.ended:
+        if decided or look.ready or look.is_waiting_over or self._executor.has_work:
             moved = self._executor.round(self.id, self._queues)
         if decided == BATCH or moved:
             return 0.0
@@ -216,7 +216,7 @@ class Worker:
             self.wake.clear()
             left = until - self._clock.elapsed()
             try:
-                if self._executor.ended:
+                if self._executor.has_work:
                     self._executor.round(self.id, ())
                     continue
                 self._look()

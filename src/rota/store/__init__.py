@@ -71,13 +71,14 @@ class Store(Protocol):
     def close(self) -> None: ...
 
 
-def open_store(url: str, now: datetime, *, migrating: bool = False) -> Store:
+def open_store(url: str, now: datetime, *, migrating: bool = False, listen_url: str | None = None) -> Store:
     """The store at `url`, migrated where it is a SQLite file.
 
     Args:
         url: `sqlite:///file.db` (three slashes: relative to the working directory; four: absolute), or
             `postgresql://user@host/database`; with `?schema=name` where its tables are not in the public one.
         now: the present instant, noted with the migrations it applies.
+        listen_url: where its workers listen, if `url` is that of a pooler, which lets no one listen.
         migrating: make the tables on PostgreSQL, too, or bring them up to date.
 
     Raises:
@@ -89,7 +90,7 @@ def open_store(url: str, now: datetime, *, migrating: bool = False) -> Store:
         from rota.store.sqlite import SqliteStore
 
         return SqliteStore(url, now)
-    store: Store = _postgres(url).PostgresStore(url, now, migrating=migrating)
+    store: Store = _postgres(url).PostgresStore(url, now, migrating=migrating, listen_url=listen_url)
     return store
 
 

@@ -26,7 +26,7 @@ from rota.claim import LOST_LIMIT, SUSPECT, Claim, Settlement
 from rota.store.batch import Batch, batch, chosen, insert, rows
 from rota.store.runs import is_in
 from rota.store.tables import queues, run_attempts, runs, workers
-from rota.store.types import Instant
+from rota.store.types import Instant, RunId
 from rota.store.wake import wake
 
 PROMOTED = 2000  # waiting runs that are queued at a time
@@ -159,6 +159,19 @@ def settle(
             rows((s.claim.id, s.claim.attempt, worker, s.claim.started_at, now, s.kept_as, s.error) for s in kept),
         )
     return mine
+
+
+_asked = batch(("id", RunId), name="asked")
+_ended = select(runs.c.id, runs.c.attempt, runs.c.state, runs.c.failures, runs.c.lost).where(
+    runs.c.id.in_(select(_asked.c.id)), runs.c.locked_by.is_(None)
+)
+
+
+def recorded(connection: Connection, settlements: Sequence[Settlement]) -> set[tuple[int, int]]:
+    """Which of these were written before; returns their (id, attempt)."""
+    found = connection.execute(_ended, rows((s.claim.id,) for s in settlements)).all() if settlements else []
+    known = {tuple(row) for row in found}
+    return {s.claim.token for s in settlements if (s.claim.id, s.claim.attempt, s.state, s.failures, s.lost) in known}
 
 
 _held = select(*(runs.c[name] for name in _CLAIM)).where(is_in("running"), runs.c.locked_by == bindparam("worker"))

@@ -27,6 +27,7 @@ from rota.store import migrate
 from rota.store.foreign_postgres import Place, borrowed, place_of
 from rota.store.listen import Listener
 
+OLDEST = 13  # the major version
 POOL = 8  # connections that are kept; as many again while there is much to do
 DRIVER = "postgresql+psycopg"
 _PATIENT = {"connect_timeout": "10", "application_name": "rota"}
@@ -37,10 +38,11 @@ _MIGRATING = func.pg_advisory_xact_lock(0x726F7461)  # "rota": whoever migrates 
 class PostgresStore:
     """A rota in one schema of a PostgreSQL database. Now is the database's own time, as it was last measured."""
 
-    def __init__(self, url: str, now: datetime, *, migrating: bool) -> None:
+    def __init__(self, url: str, now: datetime, *, migrating: bool, listen_url: str | None) -> None:
         self.url = url
         address, self._schema = _address_of(url)
         self._arguments = _arguments(address, self._schema)
+        self._listening = self._arguments if listen_url is None else _arguments(*_address_of(listen_url))
         self._engine = _engine(self._arguments)
         self._calls: list[Callable[[], None]] = []
         self._inside: set[int] = set()
@@ -99,6 +101,10 @@ class PostgresStore:
 
     def _check(self, now: datetime, *, migrating: bool) -> None:
         """Tables are made and changed only where that is asked for: old processes may be at work on them."""
+        with self.read() as connection:
+            major = connection.connection.dbapi_connection.info.server_version // 10_000  # type: ignore[union-attr]
+        if major < OLDEST:
+            raise DatabaseUnusable(self.url, f"it is PostgreSQL {major}, and {OLDEST} is the oldest that works")
         if migrating:
             migrate.migrate(self._migrating, self.read, self.url, now)
         else:
@@ -116,7 +122,7 @@ class PostgresStore:
 
     def _connect(self) -> psycopg.Connection[Any]:
         """A connection of its own, beside the pool."""
-        return psycopg.connect(**self._arguments, autocommit=True)
+        return psycopg.connect(**self._listening, autocommit=True)
 
     @contextmanager
     def _migrating(self) -> Iterator[Connection]:
