@@ -30,15 +30,20 @@ class Problem:
     remedy: str
 
 
-def check(connection: Connection, now: datetime) -> list[Problem]:
-    """Every problem of this rota, at one look."""
+def check(connection: Connection, now: datetime, machine: datetime) -> list[Problem]:
+    """Every problem of this rota, at one look.
+
+    Args:
+        now: what time it is, by the clock that the rota goes by.
+        machine: the same by the clock of this machine.
+    """
     known = {row.name: row for row in jobs.listing(connection)}
     listed = schedules.listing(connection)
     return [
         *(problem for schedule in listed for problem in _of_schedule(schedule, known, now)),
         *_of_queues(connection, now),
         *_of_workers(connection, listed, now),
-        *_of_clock(connection, now),
+        *_of_clock(connection, now, machine),
     ]
 
 
@@ -107,7 +112,7 @@ def _of_queues(connection: Connection, now: datetime) -> Iterator[Problem]:
             yield Problem("warning", f"queue {queue}", text, "start more workers for it, or raise its concurrency")
     for row in queues.listing(connection):
         if row.paused:
-            yield Problem("warning", f"queue {row.name}", "it is paused", "set paused to false in rota_queues")
+            yield Problem("warning", f"queue {row.name}", "it is paused", f"rota queues --resume {row.name}")
 
 
 def _of_workers(connection: Connection, listed: list[Schedule], now: datetime) -> Iterator[Problem]:
@@ -120,7 +125,10 @@ def _of_workers(connection: Connection, listed: list[Schedule], now: datetime) -
         yield Problem("error", "workers", "schedules are due, and no worker lives", "start one with `rota worker`")
 
 
-def _of_clock(connection: Connection, now: datetime) -> Iterator[Problem]:
+def _of_clock(connection: Connection, now: datetime, machine: datetime) -> Iterator[Problem]:
+    if abs(off := machine - now) > fallback.TOLERANCE:
+        text = f"it is {abs(off.total_seconds()):.0f} s {'ahead of' if off > timedelta(0) else 'behind'} the database's"
+        yield Problem("warning", "this machine's clock", text, "set it right; rota itself goes by the database's")
     seen = clock.newest(connection)
     if seen is not None and seen - now > fallback.TOLERANCE:
         text = f"it shows {now:%Y-%m-%dT%H:%M:%SZ}, and has shown {seen:%Y-%m-%dT%H:%M:%SZ}"

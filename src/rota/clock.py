@@ -44,14 +44,11 @@ class DistantClock:
         self._base = base
         self._shown = base.now(), base.elapsed()
 
-    def set(self, instant: datetime) -> None:
-        """It shows `instant` now."""
+    def set(self, instant: datetime) -> timedelta:
+        """It shows `instant` now; returns by how much that is more than was to be expected."""
+        step = instant - self.now()
         self._shown = instant.astimezone(UTC), self._base.elapsed()
-
-    @property
-    def ahead(self) -> timedelta:
-        """By how much it is ahead of this machine's own."""
-        return self.now() - self._base.now()
+        return step
 
     def now(self) -> datetime:
         instant, then = self._shown

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, TypeVar
 
 
@@ -133,6 +133,13 @@ class ClockFellBack:
     seen: datetime
     now: datetime
     schedules: int
+
+
+@dataclass(frozen=True, slots=True)
+class ClockStepped:
+    """Someone set the database's clock, by over a minute; everyone goes by it."""
+
+    by: timedelta
 
 
 E = TypeVar("E")

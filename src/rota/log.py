@@ -27,6 +27,7 @@ def subscribe(bus: Events) -> None:
     bus.on(events.ProcessEnded, _ended)
     bus.on(events.RunsRescued, _rescued)
     bus.on(events.ClockFellBack, _fell_back)
+    bus.on(events.ClockStepped, _stepped)
 
 
 def _fired(event: events.ScheduleFired) -> None:
@@ -96,6 +97,10 @@ def _rescued(event: events.RunsRescued) -> None:
 def _fell_back(event: events.ClockFellBack) -> None:
     text = "the clock fell back from %s to %s; %d schedules were drawn back"
     logger.warning(text, event.seen.isoformat(), event.now.isoformat(), event.schedules)
+
+
+def _stepped(event: events.ClockStepped) -> None:
+    logger.warning("the database's clock was set by %.0f s; everyone goes by it", event.by.total_seconds())
 
 
 def _gist(error: str) -> str:

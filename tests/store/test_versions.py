@@ -114,3 +114,29 @@ def test_a_user_without_rights(postgres_url: str) -> None:
     finally:
         with psycopg.connect(postgres_url) as theirs:
             theirs.execute("drop owned by guest; drop role guest")
+
+
+def test_a_clock_of_the_database_that_is_set_is_told_of_once(postgres_url: str) -> None:
+    """And a machine's own, which is wrong, is what `rota check` says."""
+    from rota.app import Home
+    from rota.checks import check
+    from rota.clock import DistantClock
+    from rota.events import ClockStepped
+    from rota.testing import FakeClock
+
+    store, machine, told = open_store(postgres_url, NOW, migrating=True), FakeClock(NOW), []
+    clock = store.clock(machine)
+    assert isinstance(clock, DistantClock)
+    app = rota.App()
+    app.on(ClockStepped, told.append)
+    with app.housed(Home(store, clock, upkeep=False)):
+        worker = app.worker(rota.WorkerOptions())
+        clock.set(clock.now() - timedelta(minutes=10))  # as if it had shown that when it was last asked
+        for _ in range(3):
+            worker._lease.beat()
+        assert [round(event.by.total_seconds()) for event in told] == [600]
+        with store.read() as connection:
+            (problem,) = check(connection, clock.now(), clock.now() + timedelta(seconds=90))
+        assert (problem.place, problem.text) == ("this machine's clock", "it is 90 s ahead of the database's")
+        worker.stop()
+    store.close()

@@ -9,6 +9,7 @@ from rota.cli.asked import Asked, as_json, wherever
 from rota.cli.ending import DONE, FAILED
 from rota.cli.opening import looking
 from rota.cli.tables import fields_of, print_json, printable
+from rota.clock import SystemClock
 
 
 @click.command("check")
@@ -18,7 +19,7 @@ from rota.cli.tables import fields_of, print_json, printable
 def check_all(asked: Asked, json: bool) -> int:
     """Say everything that is wrong, or looks so, with its remedy. It fails where something is wrong."""
     with looking(asked) as app, app.home().store.read() as connection:
-        found = check(connection, app.home().clock.now())
+        found = check(connection, app.home().clock.now(), SystemClock().now())
     if json:
         print_json([fields_of(problem) for problem in found])
     else:

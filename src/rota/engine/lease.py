@@ -13,10 +13,10 @@ from threading import Event, Lock, Thread
 
 from rota.clock import Clock
 from rota.engine import App, fallback, janitor
-from rota.engine.fallback import LEASE
+from rota.engine.fallback import LEASE, TOLERANCE
 from rota.engine.seats import Capacity
 from rota.errors import StoreError
-from rota.events import WorkerRenewed, WorkerTroubled
+from rota.events import ClockStepped, WorkerRenewed, WorkerTroubled
 from rota.store import Store, workers
 from rota.store.workers import WorkerRow
 
@@ -64,6 +64,8 @@ class Lease:
         Raises:
             StoreError: the database is out of reach or busy; the next beat comes all the same.
         """
+        if abs(step := self._store.measure()) > TOLERANCE:
+            self._app.emit(ClockStepped(step))
         with self._lock:
             slept = self._clock.elapsed() - self._beaten > LEASE.total_seconds()
             with self._store.begin() as connection:

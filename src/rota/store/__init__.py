@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from datetime import datetime
+from datetime import datetime, timedelta
 from importlib import import_module
 from typing import Any, Literal, Protocol
 
@@ -60,8 +60,8 @@ class Store(Protocol):
         """The clock that this rota goes by: the database's where it has one, else `base`, the machine's own."""
         ...
 
-    def measure(self) -> None:
-        """Compare that clock with the database's again."""
+    def measure(self) -> timedelta:
+        """Compare that clock with the database's again; returns by how much someone has set the latter."""
         ...
 
     def on_commit(self, call: Callable[[], None]) -> Callable[[], None]:

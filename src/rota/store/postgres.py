@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
-from datetime import datetime
+from datetime import datetime, timedelta
 from threading import get_ident
 from typing import Any, NoReturn
 
@@ -90,11 +90,12 @@ class PostgresStore:
         self.measure()
         return self._clock
 
-    def measure(self) -> None:
+    def measure(self) -> timedelta:
         """The instant is taken before the answer travels: the clock is never ahead of the database's."""
-        if self._clock is not None:
-            with self._transaction({"isolation_level": "AUTOCOMMIT"}) as connection:
-                self._clock.set(connection.execute(select(func.clock_timestamp())).scalar_one())
+        if self._clock is None:
+            return timedelta(0)
+        with self._transaction({"isolation_level": "AUTOCOMMIT"}) as connection:
+            return self._clock.set(connection.execute(select(func.clock_timestamp())).scalar_one())
 
     def close(self) -> None:
         self._engine.dispose()
