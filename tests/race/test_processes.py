@@ -125,23 +125,38 @@ def test_a_handler_that_ends_its_process_takes_no_others_to_their_limit(site: Si
     assert 6 <= deaths <= 12  # each is lost six times, at first together
 
 
-def test_twenty_processes_that_trigger_get_one_run(site: Site) -> None:
+TRIGGER = (
+    "import sys; from tests.race.ticks import app; slot = app.get('daily').next_run_at; print('seen', flush=True); "
+    "sys.stdin.readline(); print('run', app.trigger('daily', slot=slot).id)"
+)
+
+
+@pytest.mark.parametrize("scanners", [0, 4])
+def test_c49_c50_twenty_processes_that_trigger_get_one_run(site: Site, scanners: int) -> None:
+    """Also where workers scan the same slot at the same moment: one fire, one run, and all get its id."""
     site.said("from tests.race.ticks import app, tick; print(app.schedule(tick, '@daily', id='daily'))")
-    trigger = (
-        "import sys; from tests.race.ticks import app; slot = app.get('daily').next_run_at; print('seen', flush=True); "
-        "sys.stdin.readline(); print('run', app.trigger('daily', slot=slot).id)"
-    )
-    many = [site.process("-c", trigger) for _ in range(20)]
+    workers = [site.worker("--queue", "held") for _ in range(scanners)]
+    for worker in workers:
+        worker.until("queues")
+    if scanners:
+        site.sql("update rota_schedules set enabled = false, next_run_at = '2026-08-03T00:00:00.000000Z'")
+    many = [site.process("-c", TRIGGER) for _ in range(20)]
     for process in many:
         process.until("seen")
-    for process in many:
+    for number, process in enumerate(many):
+        if scanners and number == 3:
+            site.sql("update rota_schedules set enabled = true")
+            if site.url.startswith("postgresql"):
+                site.sql("select pg_notify('rota.public', 'schedules')")
         assert process.process.stdin is not None
         process.process.stdin.write("\n")
         process.process.stdin.flush()
     runs = {process.until("run") for process in many}
     assert len(runs) == 1
-    assert site.sql("select count(*) from rota_runs") == [(1,)]
-    assert site.sql("select count(*) from rota_schedule_fires") == [(1,)]
+    assert site.sql("select count(*) from rota_runs where schedule_id = 'daily'") == [(1,)]
+    assert site.sql("select count(*) from rota_schedule_fires where schedule_id = 'daily'") == [(1,)]
+    for worker in workers:
+        assert worker.end() == 0
 
 
 def test_another_process_is_noticed_at_once(site: Site) -> None:
