@@ -13,7 +13,6 @@ from operator import attrgetter
 from typing import Any
 
 from sqlalchemy import (
-    Boolean,
     ColumnElement,
     Select,
     Subquery,
@@ -29,7 +28,7 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.sql.functions import FunctionElement
-from sqlalchemy.types import TypeEngine
+from sqlalchemy.types import NullType, TypeEngine
 
 from rota.store.types import text_of
 
@@ -79,7 +78,7 @@ def _plain(value: object) -> object:
     raise TypeError(f"no column takes a {type(value).__name__}: {value!r}")
 
 
-def chosen(column: ColumnElement[Any], ids: Select[Any]) -> ColumnElement[bool]:
+def chosen(column: ColumnElement[Any], ids: Select[Any]) -> ColumnElement[Any]:
     """Whether `column` is one of these ids, which are chosen first and once, limit, order and locks included."""
     return _Chosen(column, ids.scalar_subquery())
 
@@ -100,9 +99,9 @@ class _Field(FunctionElement[str]):
     type = Text()
 
 
-class _Chosen(FunctionElement[bool]):
+class _Chosen(FunctionElement[Any]):
     inherit_cache = True
-    type = Boolean()
+    type = NullType()  # to a Boolean one SQLAlchemy adds `= 1` on SQLite, which then finds no index for it
 
 
 @compiles(_Each, "sqlite")

@@ -46,6 +46,7 @@ _promote = update(runs).where(chosen(runs.c.id, _over)).values(state="queued")
 _name = batch(("name", Text()), name="mine")
 _open_line = ~exists().where(queues.c.name == bindparam("line"), queues.c.paused == true())
 _mine = and_(is_in("queued"), runs.c.queue == bindparam("line"), runs.c.job.in_(select(_name.c.name)), _open_line)
+_first = (runs.c.priority.desc(), runs.c.run_after, runs.c.id)
 _suspect = runs.c.lost >= literal_column(str(SUSPECT))  # spelled out, as the index has it
 _TAKEN = ("id", "job", "queue", "input", "attempt", "failures", "lost", "max_attempts", "retry", "timeout")
 _CLAIM = (*_TAKEN, "schedule_id", "scheduled_for", "started_at", "cancel_requested_at")
@@ -55,7 +56,7 @@ def _claiming(more: ColumnElement[bool]) -> Any:
     first = (
         select(runs.c.id)
         .where(_mine, more)
-        .order_by(runs.c.priority.desc(), runs.c.run_after, runs.c.id)
+        .order_by(*_first)
         .limit(bindparam("limit"))
         .with_for_update(skip_locked=True)
     )
@@ -69,7 +70,7 @@ def _claiming(more: ColumnElement[bool]) -> Any:
 
 _claim = _claiming(runs.c.lost <= bindparam("at_most"))
 _claim_suspect = _claiming(_suspect)
-_ready_of: Select[Any] = select(literal_column("1")).where(_mine).limit(1)
+_ready_of: Select[Any] = select(literal_column("1")).where(_mine).order_by(*_first).limit(1)  # so by the index
 _any_suspect: Select[Any] = select(literal_column("1")).where(is_in("queued"), _suspect).limit(1)
 
 

@@ -84,14 +84,14 @@ class Due:
 
 _live = and_(schedules.c.enabled == true(), schedules.c.retired == false())
 _free = or_(schedules.c.not_before.is_(None), schedules.c.not_before <= bindparam("now", type_=Instant()))
-_slot_fired = and_(
-    schedule_fires.c.schedule_id == schedules.c.id, schedule_fires.c.scheduled_for == schedules.c.next_run_at
+_fired_as = (
+    select(schedule_fires.c.run_id)
+    .where(schedule_fires.c.schedule_id == schedules.c.id, schedule_fires.c.scheduled_for == schedules.c.next_run_at)
+    .scalar_subquery()  # looked up by its key, however large the history is
 )
 _terms = (jobs.c.name, jobs.c.kind, jobs.c.queue, jobs.c.max_attempts, jobs.c.retry, jobs.c.timeout)
-_to_decide = (
-    select(*_columns, schedule_fires.c.run_id, jobs.c.enabled, jobs.c.retired, *_terms)
-    .join(schedule_fires, _slot_fired, isouter=True)
-    .join(jobs, jobs.c.name == schedules.c.job, isouter=True)
+_to_decide = select(*_columns, _fired_as, jobs.c.enabled, jobs.c.retired, *_terms).join(
+    jobs, jobs.c.name == schedules.c.job, isouter=True
 )
 _is_due = and_(_live, schedules.c.next_run_at <= bindparam("now", type_=Instant()))
 _first_due = (schedules.c.next_run_at, schedules.c.id)
