@@ -89,6 +89,20 @@ def test_rw_e3_cut_off_for_90_seconds(site: TimedSite) -> None:
     check_minutes(site, FIRST, 2, everyone)
 
 
+def test_rw_e3_who_comes_back_notices_before_it_writes(site: TimedSite) -> None:
+    """Nobody else is there to fire the slot: it does so under its new name, not under the one that is gone."""
+    cut_off, other = up(site, 2)
+    cut_off.send(SIGSTOP)
+    site.live(50 * SECOND, workers=1)
+    assert site.sql("select count(*) from rota_workers where id = ?", identity(cut_off)) == [(0,)]
+    assert other.end() == 0
+    site.advance_to(FIRST)
+    cut_off.send(SIGCONT)
+    successor = cut_off.until("lost its lease, and goes on as").split()[-1]
+    check_minutes(site, FIRST, 1, [cut_off, other])
+    assert site.sql("select worker from rota_schedule_fires") == [(successor,)]
+
+
 @pytest.mark.soak
 def test_rw_e3_ten_minutes_of_real_time(tmp_path: Path) -> None:
     with Site(tmp_path) as site:
