@@ -170,6 +170,15 @@ def test_rw_l1_d_the_second_signal_ends_it_at_once(site: TimedSite, number: Sign
     check_that_it_ends(site, other)
 
 
+def test_rw_l1_d_the_second_signal_leaves_the_run_marked(site: TimedSite) -> None:
+    """Nobody has to wait for the lease of a worker that ended because it was told to."""
+    worker = five_seconds_in(site, "--shutdown-timeout", "60s")
+    stopping(worker)
+    worker.send(SIGTERM)
+    assert code(worker) == 1
+    check_end(site, ("queued", 1, 1, 0, None), lost=1)
+
+
 @both_signals
 def test_rw_l1_d_idle_it_ends_at_once(site: TimedSite, number: Signals) -> None:
     worker = up(site, "--poll-interval", "1h", "--shutdown-timeout", "1h")
