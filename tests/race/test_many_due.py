@@ -142,4 +142,5 @@ def check_figures(site: Site, memory: list[float], answered: dict[str, float]) -
     )
     assert min(rates) > 500
     assert max(memory) < 300
+    assert late < 10
     assert max(answered.values()) < 1
