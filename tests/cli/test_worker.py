@@ -83,7 +83,7 @@ def test_the_second_signal_ends_it_at_once(shop: Terminal, waiting: Callable[[],
         worker.until("ended at once")
         assert worker.code() == 1
 
-    assert state(shop) == ("running", 1, 0)  # until the lease has run out
+    assert state(shop) == ("queued", 1, 1)  # nobody has to wait for its lease
 
 
 def test_an_idle_one_stops_at_once(shop: Terminal) -> None:

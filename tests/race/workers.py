@@ -6,21 +6,30 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Iterable
+from contextlib import AbstractContextManager
 from datetime import datetime, timedelta
 from pathlib import Path
 from queue import Empty, Queue
-from threading import Thread
+from threading import Event, Thread
 from typing import Any, Self
 
+from rota import App
 from rota.cadence import Cadence
+from rota.clock import Clock, SystemClock
 from tests.conftest import asked
+from tests.race.timed_rota import housed
 
 REPOSITORY = Path(__file__).parents[2]
 LIMIT = 60.0  # seconds to wait for a named line
+GLANCE = 0.01  # seconds between two looks at what may have come
 
 
 class Site:
     """A folder with a database, and processes that work on it."""
+
+    program = "rota"
+    clock: Clock = SystemClock()
 
     def __init__(self, folder: Path, url: str | None = None) -> None:
         self.folder = folder
@@ -48,7 +57,15 @@ class Site:
         self.environ |= {"TICKS": str(count), "TICK_SECONDS": str(seconds)}
 
     def worker(self, *options: str) -> Process:
-        return self.process("-m", "rota", "worker", *options)
+        return self.rota("worker", *options)
+
+    def rota(self, *args: str) -> Process:
+        """The command line."""
+        return self.process("-m", self.program, *args)
+
+    def app(self) -> AbstractContextManager[App]:
+        """The app in this process, over this database."""
+        return housed(self.environ["ROTA_APP"], self.environ["ROTA_DATABASE_URL"], self.clock)
 
     def said(self, code: str) -> str:
         """The last line that a Python process with this code prints."""
@@ -74,6 +91,16 @@ class Site:
 
     def sql(self, statement: str, *values: object) -> list[tuple[Any, ...]]:
         return asked(self.url, statement, *values)
+
+    def until(self, statement: str, *rows: tuple[object, ...], given: Iterable[object] = ()) -> None:
+        """Wait until the database answers this."""
+        pause, found = Event(), self.sql(statement, *given)
+        for _ in range(int(LIMIT / GLANCE)):
+            if found == list(rows):
+                return
+            pause.wait(GLANCE)
+            found = self.sql(statement, *given)
+        raise AssertionError(f"{statement}: {found}, and not {list(rows)}, after {LIMIT:g} s")
 
     def expire_leases(self) -> None:
         """As if the lease of every worker had run out: the dead are found at the next beat."""

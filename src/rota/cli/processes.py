@@ -27,7 +27,7 @@ def supervise(asked: Asked, processes: int, options: WorkerOptions, ends: Ends, 
     log.subscribe(bus)
     grace = (options.shutdown_timeout + LAST_WORDS).total_seconds()
     supervisor = Supervisor(_command(asked, options, verbose), processes, grace, SystemClock(), bus.emit)
-    ends.at_once = supervisor.signal_kill
+    ends.at_once = lambda: _killed(supervisor)
     supervisor.start()
     click.echo(f"{processes} workers")
     end = ends.wait()
@@ -63,3 +63,8 @@ def _command(asked: Asked, options: WorkerOptions, verbose: bool) -> list[str]:
     for name, value in (("--app", asked.app), ("--database", asked.database)):
         command += [] if value is None else [name, value]
     return [*command, "--debug"] if asked.debug else command
+
+
+def _killed(supervisor: Supervisor) -> str:
+    supervisor.signal_kill()
+    return "what ran is given back when its lease has run out"

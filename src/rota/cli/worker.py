@@ -25,6 +25,8 @@ from rota.errors import DurationInvalid, QueueUnknown
 from rota.events import HandlerStuck
 from rota.settings import Settings
 
+AT_ONCE = 2.0  # seconds that a second signal takes to give back what runs
+
 
 def _at_least(least: timedelta) -> Callable[[click.Context, click.Parameter, str], timedelta]:
     """Reads an option's `1h30m`."""
@@ -81,7 +83,7 @@ def worker(
 ) -> None:
     """Fire what is due, and run it, until SIGTERM or Ctrl-C: then it takes no more, and lets what runs end.
 
-    A second signal ends it at once; what ran is given to another worker when its lease has run out.
+    A second signal ends it at once; what ran is given back.
     """
     options = WorkerOptions(
         queues=queues,
@@ -106,6 +108,7 @@ def worker(
 
 
 def _work(working: Worker, ends: Ends, patience: timedelta) -> None:
+    ends.at_once = lambda: _abandoned(working)
     working.start()
     end = ends.wait()
     _stop(working, end, patience)
@@ -114,6 +117,7 @@ def _work(working: Worker, ends: Ends, patience: timedelta) -> None:
 
 
 def _work_once(working: Worker, ends: Ends, patience: timedelta) -> None:
+    ends.at_once = lambda: _abandoned(working)
     Thread(target=_batch, args=(working, ends), name="rota-once", daemon=True).start()
     end = ends.wait()
     _stop(working, end, patience)
@@ -128,6 +132,11 @@ def _batch(working: Worker, ends: Ends) -> None:
         ends.put(working.once())
     except Exception as error:  # noqa: BLE001 - the main thread raises it again
         ends.put(error)
+
+
+def _abandoned(working: Worker) -> str:
+    given_back = working.abandon(AT_ONCE)
+    return "what ran is given back when its lease has run out" if given_back is None else f"{given_back} given back"
 
 
 def _stuck(event: HandlerStuck) -> click.ClickException:

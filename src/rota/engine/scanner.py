@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
+from datetime import datetime
 
+from sqlalchemy import Connection
 from sqlalchemy.exc import DBAPIError
 
 from rota.clock import Clock
 from rota.engine import fallback, firing
-from rota.store import Store, schedules
+from rota.store import Store, schedules, workers
 from rota.store.refusal import reason_of
+from rota.store.schedules import Due
 
 BATCH = 500  # schedules a transaction
+FAIR = 50  # of them, those that came due last, where there are more: a backlog starves nobody
 
 
-def scan(store: Store, clock: Clock, emit: Callable[[object], None], worker: str) -> int:
+def scan(store: Store, clock: Clock, emit: Callable[[object], None], worker: str) -> int | None:
     """One pass over what is due; returns how many schedules it decided on, BATCH at the most.
+
+    None: others have taken this worker for dead, and it has written nothing.
 
     Runs, fires, misses and watermarks of the batch are one transaction: neither a lost nor a doubled slot can exist.
     If that transaction fails through a row of its own, each schedule is written alone, so that a bad one stops only
@@ -26,15 +32,25 @@ def scan(store: Store, clock: Clock, emit: Callable[[object], None], worker: str
     """
     try:
         with store.begin() as connection:
+            if not workers.hold(connection, worker):
+                return None
             now = clock.now()
             told = fallback.note(connection, now)  # what a wrong clock fires is undone once it is seen to fall back
-            due = schedules.due(connection, now, BATCH)
-            decided = [firing.decide(item, now) for item in due]
+            decided = [firing.decide(item, now) for item in _due(connection, now)]
             told += firing.write(connection, decided, now, origin="scan", worker=worker) if decided else []
     except DBAPIError:
         return _scan_alone(store, clock, emit, worker)
     _tell(emit, told)
     return len(decided)
+
+
+def _due(connection: Connection, now: datetime) -> Collection[Due]:
+    """The longest due, and where there are more than a batch takes, some of those that just came due."""
+    found = schedules.due(connection, now, BATCH - FAIR)
+    if len(found) < BATCH - FAIR:
+        return found
+    newest = schedules.due(connection, now, FAIR, newest=True)
+    return {item.schedule.id: item for item in (*found, *newest)}.values()
 
 
 def _scan_alone(store: Store, clock: Clock, emit: Callable[[object], None], worker: str) -> int:

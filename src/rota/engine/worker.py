@@ -22,6 +22,7 @@ from rota.store import Store, Watch, claims, jobs, queues, runs, schedules
 logger = logging.getLogger("rota")
 
 THREAD = "rota-worker"
+ABANDONED = "its worker was ended before it ended"
 BACK_OFF = (0.25, 15.0)  # seconds: the first and the longest wait after a pass that could not reach the database
 
 
@@ -72,6 +73,17 @@ class Worker:
                 raise StoppedFromWithin
             thread.join()
         return self._close()
+
+    def abandon(self, seconds: float) -> int | None:
+        """Give back what it holds, for this process ends now whatever its handlers do; returns how many runs.
+
+        Returns None where that is not done within so many seconds: then the lease has to run out.
+        """
+        released: list[int] = []
+        giving_back = Thread(target=lambda: released.append(self._lease.release(ABANDONED)), daemon=True)
+        giving_back.start()
+        giving_back.join(seconds)
+        return released[0] if released else None
 
     def once(self) -> int:
         """In place of `start`: fire what is due, claim one batch, run it and settle it; returns how many runs ended.
@@ -144,6 +156,9 @@ class Worker:
         self._learn()
         look = self._look()
         decided = scan(self._store, self._clock, self._app.emit, self.id) if look.is_due else 0
+        if decided is None:
+            self._lease.beat()  # which finds out, and starts anew
+            return 0.0
         moved = 0
         if decided or look.ready or look.is_waiting_over or self._executor.has_work:
             moved = self._executor.round(self.id, self._queues)

@@ -95,19 +95,17 @@ _to_decide = select(*_columns, _fired_as, jobs.c.enabled, jobs.c.retired, *_term
 )
 _is_due = and_(_live, schedules.c.next_run_at <= bindparam("now", type_=Instant()))
 _first_due = (schedules.c.next_run_at, schedules.c.id)
-_due = (
-    _to_decide.where(_is_due, _free)
-    .order_by(*_first_due)
-    .limit(bindparam("limit"))
-    .with_for_update(skip_locked=True, of=schedules)
-)
+_to_fire = _to_decide.where(_is_due, _free).limit(bindparam("limit")).with_for_update(skip_locked=True, of=schedules)
+_due = _to_fire.order_by(*_first_due)
+_due_last = _to_fire.order_by(schedules.c.next_run_at.desc(), schedules.c.id.desc())
 _due_slots = select(schedules.c.id, schedules.c.next_run_at).where(_is_due, _free).order_by(*_first_due)
 _one = _to_decide.where(schedules.c.id == bindparam("id")).with_for_update(of=schedules)
 
 
-def due(connection: Connection, now: datetime, limit: int) -> list[Due]:
-    """The schedules that are due, the longest due first; their rows are locked where the database can."""
-    return [_due_of(row) for row in connection.execute(_due, {"now": now, "limit": limit})]
+def due(connection: Connection, now: datetime, limit: int, *, newest: bool = False) -> list[Due]:
+    """The schedules that are due, the longest due first, or the newest; their rows are locked."""
+    statement = _due_last if newest else _due
+    return [_due_of(row) for row in connection.execute(statement, {"now": now, "limit": limit})]
 
 
 def due_slots(connection: Connection, now: datetime, limit: int) -> dict[str, datetime]:
