@@ -13,6 +13,7 @@ from typing import Any, Self, TypeVar, cast
 from sqlalchemy import Connection
 
 from rota import log
+from rota.aio import Aio
 from rota.author import Author
 from rota.clock import Clock, SystemClock
 from rota.engine import pruner
@@ -70,6 +71,7 @@ class App(Verbs):
         self.jobs = Jobs()
         self.author = Author()
         self.events = Events()
+        self.aio = Aio(self)
         log.subscribe(self.events)
         self._url = url
         self._lock = RLock()
