@@ -11,6 +11,7 @@ from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
 
 from rota.engine.options import WorkerOptions
 from rota.engine.worker import Worker
+from rota.store.foreign_async import lent
 from rota.verbs import Verbs
 
 P = ParamSpec("P")
@@ -22,6 +23,8 @@ class Host(Protocol):
 
     def start(self, options: WorkerOptions | None = None) -> Worker: ...
     def stop(self) -> None: ...
+    def home(self) -> object: ...
+    def within(self, connection: object) -> Verbs: ...
 
 
 def awaitable(
@@ -89,3 +92,30 @@ class Aio(AsyncVerbs):
             await asyncio.wait([starting])  # one that was cancelled on the way comes up nevertheless
             if starting.exception() is None:
                 await self.stop()
+
+    def within(self, connection: object) -> AsyncWithin:
+        """Every verb in your own transaction, as `app.within`: it commits with yours, or not at all.
+
+        Args:
+            connection: to the app's own database: an AsyncConnection or AsyncSession of SQLAlchemy, or a connection of
+                psycopg (an AsyncConnection), asyncpg or aiosqlite. Nothing of it is committed, rolled back or closed.
+
+        Raises:
+            ConnectionUnusable, TransactionStale: by its verbs, as those of `app.within`.
+
+        >>> async with AsyncSession(engine) as session, session.begin():
+        ...     session.add(Report(name="daily"))
+        ...     await app.aio.within(session).schedule(report, "@daily", Period("day"), id="daily-report")
+        """
+        return AsyncWithin(self._app, connection)
+
+
+class AsyncWithin(AsyncVerbs):
+    """What `app.aio.within(connection)` gives: every verb in the caller's own transaction, each to be awaited."""
+
+    def __init__(self, app: Host, theirs: object) -> None:
+        self._app, self._theirs = app, theirs
+
+    async def _do(self, call: Callable[[Any], T]) -> T:
+        await asyncio.to_thread(self._app.home)  # opens the app's database where that has not been done
+        return await lent(self._theirs, lambda plain: call(self._app.within(plain)))

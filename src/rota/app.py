@@ -227,8 +227,9 @@ class App(Verbs):
         """Every verb in your own transaction: it commits with yours, or not at all.
 
         Args:
-            connection: to the app's own database: a sqlite3 connection, a SQLAlchemy Connection or Session, or a
-                Django connection inside `atomic()`. Nothing of it is committed, rolled back or closed here.
+            connection: to the app's own database: a sqlite3 or psycopg connection, a SQLAlchemy Connection or Session,
+                or a Django connection inside `atomic()`; for async ones there is `app.aio.within`. Nothing of it is
+                committed, rolled back or closed here.
 
         Raises:
             ConnectionUnusable: by its verbs: it is none of these, is closed, is another database's, or commits each

@@ -92,4 +92,4 @@ def _dialect() -> _Borrowed:
 
 
 def _engine_over(raw: sqlite3.Connection) -> Engine:
-    return engine_over(raw, _dialect())
+    return engine_over(lambda: raw, _dialect())
