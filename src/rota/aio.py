@@ -93,6 +93,15 @@ class Aio(AsyncVerbs):
             if starting.exception() is None:
                 await self.stop()
 
+    @asynccontextmanager
+    async def lifespan(self, asgi: object) -> AsyncIterator[None]:  # noqa: ARG002
+        """`running`, as ASGI applications take it; where you have a lifespan of your own, use `running` in it.
+
+        >>> api = FastAPI(lifespan=app.aio.lifespan)
+        """
+        async with self.running():
+            yield
+
     def within(self, connection: object) -> AsyncWithin:
         """Every verb in your own transaction, as `app.within`: it commits with yours, or not at all.
 

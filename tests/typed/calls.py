@@ -6,6 +6,9 @@ from collections.abc import Coroutine, Sequence
 from dataclasses import dataclass
 from typing import Any, assert_type
 
+from fastapi import FastAPI
+from starlette.applications import Starlette
+
 import rota
 
 
@@ -72,6 +75,9 @@ async def in_an_async_application() -> None:
     assert_type(await app.aio.stats(), rota.Stats)
     async with app.aio.running(rota.WorkerOptions(concurrency=1)) as worker:
         assert_type(worker, rota.Worker)
+    assert_type(await app.aio.within(object()).enqueue(fetch, Period("day")), rota.Run)
+    Starlette(lifespan=app.aio.lifespan)
+    FastAPI(lifespan=app.aio.lifespan)
 
     await app.aio.schedule(report, "@daily")  # refused
     await app.aio.schedule(report, "@daily", "day")  # refused
@@ -82,6 +88,7 @@ async def in_an_async_application() -> None:
     await app.aio.enqueue(clean, priority="high")  # refused
     await app.aio.enqueue_many(report, ["day"])  # refused
     await app.aio.pause(5)  # refused
+    await app.aio.within(object()).enqueue(fetch, "day")  # refused
     app.aio.pause("daily")  # refused
 
 

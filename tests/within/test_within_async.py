@@ -315,6 +315,16 @@ def test_plain_within_in_run_sync(app: rota.App, report: Report, kind: Kind, sql
     assert sql("select id from rota_schedules") == sql("select key from config") == [("kept",)]
 
 
+@pytest.mark.parametrize("driver", ["connection-aiosqlite", "session-aiosqlite"])
+def test_on_a_file_it_says_how_it_is_done(app: rota.App, kind: Kind) -> None:
+    async def work() -> None:
+        async with kind(app.url) as theirs:
+            with pytest.raises(ConnectionUnusable, match=r"app\.aio\.within"):
+                await theirs.held.run_sync(lambda c: app.within(c).list())
+
+    asyncio.run(work())
+
+
 # ---- what cannot be used -------------------------------------------------------------------------------------------
 
 
