@@ -1,1 +1,1 @@
-"""Example applications. Each is a package that runs with `python -m examples.<name>`."""
+"""Example applications. `housekeeping` runs with `python -m examples.housekeeping`; the others say how themselves."""

@@ -30,7 +30,7 @@ FLOORS = [
     "verbs checks",
     "app aio",
     "testing finding",
-    "cli studio __main__",
+    "cli studio django __main__",
 ]
 FLOOR_OF = {name: floor for floor, names in enumerate(FLOORS) for name in names.split()}
 

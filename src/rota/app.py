@@ -13,6 +13,7 @@ from typing import Any, Self, TypeVar, cast
 from sqlalchemy import Connection
 
 from rota import log
+from rota.aio import Aio
 from rota.author import Author
 from rota.clock import Clock, SystemClock
 from rota.engine import pruner
@@ -70,6 +71,7 @@ class App(Verbs):
         self.jobs = Jobs()
         self.author = Author()
         self.events = Events()
+        self.aio = Aio(self)
         log.subscribe(self.events)
         self._url = url
         self._lock = RLock()
@@ -225,8 +227,9 @@ class App(Verbs):
         """Every verb in your own transaction: it commits with yours, or not at all.
 
         Args:
-            connection: to the app's own database: a sqlite3 connection, a SQLAlchemy Connection or Session, or a
-                Django connection inside `atomic()`. Nothing of it is committed, rolled back or closed here.
+            connection: to the app's own database: a sqlite3 or psycopg connection, a SQLAlchemy Connection or Session,
+                or a Django connection inside `atomic()`; for async ones there is `app.aio.within`. Nothing of it is
+                committed, rolled back or closed here.
 
         Raises:
             ConnectionUnusable: by its verbs: it is none of these, is closed, is another database's, or commits each

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Sequence
 from dataclasses import dataclass
 from typing import Any, assert_type
+
+from fastapi import FastAPI
+from starlette.applications import Starlette
 
 import rota
 
@@ -59,6 +62,35 @@ app.enqueue(fetch, Period("day"), priority=3)
 app.enqueue_many(report, [Period("day"), Period("week")])
 with app.transaction() as tx:
     tx.schedule(report, "@daily", Period("day"))
+
+
+async def in_an_async_application() -> None:
+    assert_type(await app.aio.schedule(report, "@daily", Period("day"), id="daily", tz="Europe/Berlin"), str)
+    assert_type(await app.aio.schedule(clean, rota.Cadence.parse("0 3 * * *")), str)
+    assert_type(await app.aio.enqueue(fetch, Period("day"), priority=3), rota.Run)
+    assert_type(await app.aio.enqueue(sweep), rota.Run)
+    assert_type(await app.aio.enqueue_many(report, [Period("day")]), Sequence[int])
+    assert_type(await app.aio.trigger("daily"), rota.Run)
+    assert_type(await app.aio.get("daily"), rota.Schedule)
+    assert_type(await app.aio.stats(), rota.Stats)
+    async with app.aio.running(rota.WorkerOptions(concurrency=1)) as worker:
+        assert_type(worker, rota.Worker)
+    assert_type(await app.aio.within(object()).enqueue(fetch, Period("day")), rota.Run)
+    Starlette(lifespan=app.aio.lifespan)
+    FastAPI(lifespan=app.aio.lifespan)
+
+    await app.aio.schedule(report, "@daily")  # refused
+    await app.aio.schedule(report, "@daily", "day")  # refused
+    await app.aio.schedule(clean, "@daily", Period("day"))  # refused
+    await app.aio.schedule(never_registered, "@daily", Period("day"))  # refused
+    await app.aio.enqueue(report)  # refused
+    await app.aio.enqueue(report, 5)  # refused
+    await app.aio.enqueue(clean, priority="high")  # refused
+    await app.aio.enqueue_many(report, ["day"])  # refused
+    await app.aio.pause(5)  # refused
+    await app.aio.within(object()).enqueue(fetch, "day")  # refused
+    app.aio.pause("daily")  # refused
+
 
 app.schedule(report, "@daily")  # refused
 app.schedule(report, "@daily", "day")  # refused

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlalchemy import make_url
 
 import rota
 from rota.errors import ConnectionUnusable
@@ -15,25 +15,28 @@ django = pytest.importorskip("django")
 
 
 @pytest.fixture
-def store_url(tmp_path: Path) -> str:
-    return f"sqlite:///{tmp_path / 'rota.db'}"
-
-
-@pytest.fixture
 def theirs(app: rota.App, sql: Any) -> Iterator[Any]:
-    """Django's default connection, to the app's own file."""
+    """Django's default connection, to the app's own database."""
     from django.conf import settings
     from django.db import connections
 
     sql("create table config (key text)")
     if not settings.configured:
-        settings.configure(DATABASES={"default": {"ENGINE": "django.db.backends.sqlite3", "NAME": ""}}, USE_TZ=True)
+        settings.configure(USE_TZ=True, TIME_ZONE="Asia/Tokyo")
         django.setup()
-    connections.databases["default"]["NAME"] = str(Path(app.home().store.url.removeprefix("sqlite:///")))
+    connections.settings = connections.configure_settings({"default": database(app.url)})
     if hasattr(connections._connections, "default"):
         del connections["default"]
     yield connections["default"]
     connections["default"].close()
+
+
+def database(url: str) -> dict[str, Any]:
+    """As `DATABASES` names it."""
+    place = make_url(url)
+    engine = "sqlite3" if place.drivername == "sqlite" else "postgresql"
+    known = {"NAME": place.database, "USER": place.username, "HOST": place.host, "PORT": place.port}
+    return {"ENGINE": f"django.db.backends.{engine}", **{name: value for name, value in known.items() if value}}
 
 
 class RollBack(Exception):
@@ -73,7 +76,11 @@ def test_every_verb_and_a_savepoint(app: rota.App, report: Any, theirs: Any, sql
         transaction.savepoint_rollback(savepoint)
         within.resume("daily")
         assert within.get("daily").enabled
-    assert sql("select count(*) from rota_runs") == [(1,)]
+        assert len(within.enqueue_many(report, ["a", "b"])) == 2
+        assert within.cancel(run.id).state == "cancelled"
+        assert within.list()[0].next_run_at == app.get("daily").next_run_at
+        assert within.stats().schedules == 1
+    assert sql("select count(*) from rota_runs") == [(3,)]
 
 
 def test_outside_atomic_it_is_refused(app: rota.App, report: Any, theirs: Any) -> None:

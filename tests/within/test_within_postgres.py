@@ -8,6 +8,7 @@ from typing import Any
 
 import psycopg
 import pytest
+from psycopg.rows import dict_row
 from sqlalchemy import create_engine, text
 from sqlalchemy.orm import Session
 
@@ -41,6 +42,22 @@ def psycopg_in_a_block(url: str) -> Iterator[Theirs]:
 
 
 @contextmanager
+def psycopg_with_dicts(url: str) -> Iterator[Theirs]:
+    with psycopg.connect(url, row_factory=dict_row) as c:
+        yield Theirs(c, c.execute, c.commit, c.rollback)
+        assert c.execute("select 1 as one").fetchall() == [{"one": 1}]
+        c.rollback()
+
+
+@contextmanager
+def psycopg_with_raw_cursors(url: str) -> Iterator[Theirs]:
+    """Whose parameters are written otherwise."""
+    with psycopg.connect(url, cursor_factory=psycopg.RawCursor) as c:
+        yield Theirs(c, c.execute, c.commit, c.rollback)
+        c.rollback()
+
+
+@contextmanager
 def alchemy_connection(url: str) -> Iterator[Theirs]:
     engine = create_engine(url.replace("postgresql", "postgresql+psycopg"))
     with engine.connect() as c:
@@ -56,7 +73,14 @@ def alchemy_session(url: str) -> Iterator[Theirs]:
     engine.dispose()
 
 
-KINDS = [psycopg_default, psycopg_in_a_block, alchemy_connection, alchemy_session]
+KINDS = [
+    psycopg_default,
+    psycopg_in_a_block,
+    psycopg_with_dicts,
+    psycopg_with_raw_cursors,
+    alchemy_connection,
+    alchemy_session,
+]
 
 
 @pytest.fixture(params=KINDS, ids=lambda kind: kind.__name__)

@@ -18,6 +18,8 @@ class Asked:
     app: str | None = None
     database: str | None = None
     debug: bool = False
+    worker: tuple[str, ...] = ("-m", "rota", "worker")
+    """What Python is given to run one more worker like this one."""
 
 
 def wherever(command: F) -> F:

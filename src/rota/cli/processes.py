@@ -50,7 +50,7 @@ def end_with_supervisor(ends: Ends) -> None:
 
 def _command(asked: Asked, options: WorkerOptions, verbose: bool) -> list[str]:
     """The same command for one worker."""
-    command = [sys.executable, "-m", "rota", "worker", "--supervised"]
+    command = [sys.executable, *asked.worker, "--supervised"]
     command += ["--poll-interval", duration.render(options.poll_interval)]
     command += ["--shutdown-timeout", duration.render(options.shutdown_timeout)]
     command += [part for queue in options.queues for part in ("--queue", queue)]

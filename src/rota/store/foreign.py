@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from inspect import iscoroutinefunction, unwrap
 from typing import Any, TypeVar
 
 from sqlalchemy import Connection, Engine, StaticPool
@@ -29,8 +30,8 @@ def as_ours(theirs: Any, raw: type[Raw], over: Callable[[Raw], Engine], name: st
     """
     if isinstance(theirs, Connection):
         yield theirs
-    elif hasattr(theirs, "run_sync"):
-        raise ConnectionUnusable(theirs, "it is an async one: await it.run_sync(lambda c: app.within(c).…)")
+    elif _is_async(theirs):
+        raise ConnectionUnusable(theirs, "it is an async one: await app.aio.within(it).…")
     elif hasattr(theirs, "get_bind") and callable(getattr(theirs, "connection", None)):  # a Session
         yield theirs.connection()
     elif isinstance(found := _dbapi_of(theirs), raw):
@@ -38,6 +39,10 @@ def as_ours(theirs: Any, raw: type[Raw], over: Callable[[Raw], Engine], name: st
             yield connection
     else:
         raise ConnectionUnusable(theirs, f"give {name}, a SQLAlchemy Connection or Session, or a Django connection")
+
+
+def _is_async(theirs: Any) -> bool:
+    return iscoroutinefunction(unwrap(getattr(theirs, "close", len)))
 
 
 def _dbapi_of(theirs: Any) -> object:
@@ -62,7 +67,7 @@ class LeftAlone:
         """No set-up of ours on a connection of theirs."""
 
 
-def engine_over(raw: object, dialect: Dialect) -> Engine:
-    """An engine whose one connection is `raw`."""
-    pool = StaticPool(lambda: raw, reset_on_return=None, dialect=dialect)  # type: ignore[arg-type]
+def engine_over(given: Callable[[], object], dialect: Dialect) -> Engine:
+    """An engine whose one connection is the given one."""
+    pool = StaticPool(given, reset_on_return=None, dialect=dialect)  # type: ignore[arg-type]
     return Engine(pool, dialect, make_url(f"{dialect.name}://"))

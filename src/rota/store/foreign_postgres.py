@@ -9,6 +9,7 @@ from typing import Any
 
 import psycopg
 from psycopg.pq import TransactionStatus
+from psycopg.rows import TupleRow, tuple_row
 from sqlalchemy import Connection, Engine, cast, func, select
 from sqlalchemy.dialects.postgresql import OID
 from sqlalchemy.dialects.postgresql.psycopg import PGDialect_psycopg
@@ -55,12 +56,42 @@ def place_of(connection: Connection) -> Place:
 def _commits_by_itself(connection: Connection, theirs: Any) -> bool:
     if hasattr(theirs, "in_atomic_block"):  # Django, whose connection is in autocommit mode outside of one
         return not theirs.in_atomic_block
-    raw: Any = connection.connection.dbapi_connection
-    if raw.closed:
+    plain: Any = connection.connection.dbapi_connection
+    driven: Any = connection.connection.driver_connection  # where it is an async one, what the plain one is made of
+    if _is_closed(driven):
         raise ConnectionUnusable(theirs, "it is closed; give an open one")
-    if not raw.autocommit:
-        return False
-    return not isinstance(raw, psycopg.Connection) or raw.info.transaction_status == TransactionStatus.IDLE
+    return bool(plain.autocommit) and not _is_inside(driven)
+
+
+def _is_closed(driven: Any) -> bool:
+    if not hasattr(driven, "is_closed"):
+        return bool(driven.closed)
+    try:
+        return bool(driven.is_closed())
+    except Exception:  # noqa: BLE001 - how asyncpg says that its pool has it back
+        return True
+
+
+def _is_inside(driven: Any) -> bool:
+    """In autocommit mode one can begin a transaction by hand, all the same."""
+    if hasattr(driven, "is_in_transaction"):  # asyncpg
+        return bool(driven.is_in_transaction())
+    return bool(driven.info.transaction_status != TransactionStatus.IDLE)
+
+
+class PlainCursors:
+    """A psycopg connection of theirs whose cursors are as ours, whatever rows and parameters look like in theirs."""
+
+    def __init__(self, raw: psycopg.Connection[Any] | psycopg.AsyncConnection[Any]) -> None:
+        self._raw = raw
+
+    def cursor(self) -> psycopg.Cursor[TupleRow] | psycopg.AsyncCursor[TupleRow]:
+        if isinstance(self._raw, psycopg.AsyncConnection):
+            return psycopg.AsyncCursor(self._raw, row_factory=tuple_row)
+        return psycopg.Cursor(self._raw, row_factory=tuple_row)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._raw, name)
 
 
 class _Borrowed(LeftAlone, PGDialect_psycopg):
@@ -74,4 +105,4 @@ def _dialect() -> _Borrowed:
 
 
 def _engine_over(raw: psycopg.Connection[Any]) -> Engine:
-    return engine_over(raw, _dialect())
+    return engine_over(lambda: PlainCursors(raw), _dialect())

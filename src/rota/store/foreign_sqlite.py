@@ -49,6 +49,8 @@ def borrowed(theirs: Any, path: Path, gate: Gate, *, write: bool) -> Iterator[Co
 
 def _raw(connection: Connection) -> sqlite3.Connection:
     raw: object = connection.connection.dbapi_connection
+    if connection.dialect.name == "sqlite" and connection.dialect.is_async:
+        raise ConnectionUnusable(connection, "it is an async one: outside of run_sync, await app.aio.within(it).…")
     if not isinstance(raw, sqlite3.Connection):
         raise ConnectionUnusable(connection, "it is not a SQLite one, and this app's rota is in a SQLite file")
     return raw
@@ -92,4 +94,4 @@ def _dialect() -> _Borrowed:
 
 
 def _engine_over(raw: sqlite3.Connection) -> Engine:
-    return engine_over(raw, _dialect())
+    return engine_over(lambda: raw, _dialect())

@@ -111,6 +111,7 @@ class PostgresStore:
         else:
             with self.read() as connection:
                 found = migrate.version(connection, self.url)
+                self._place = place_of(connection)
             if found < migrate.VERSION:
                 raise SchemaOutdated(self.url, found, migrate.VERSION)
 

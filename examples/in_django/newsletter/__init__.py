@@ -1,0 +1,1 @@
+"""People subscribe, are welcomed, and get a digest each day."""
