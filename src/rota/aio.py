@@ -58,6 +58,10 @@ class AsyncVerbs(ABC):
     cancel = awaitable(Verbs.cancel)
     retry = awaitable(Verbs.retry)
     stats = awaitable(Verbs.stats)
+    queues = awaitable(Verbs.queues)
+    limit_queue = awaitable(Verbs.limit_queue)
+    pause_queue = awaitable(Verbs.pause_queue)
+    resume_queue = awaitable(Verbs.resume_queue)
 
 
 class Aio(AsyncVerbs):
