@@ -27,7 +27,7 @@ FLOORS = [
     "log stats files",
     "store",
     "engine locks",
-    "verbs checks",
+    "verbs checks home",
     "app aio",
     "testing finding",
     "cli studio django __main__",

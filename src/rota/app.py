@@ -4,53 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from importlib.metadata import version
 from threading import RLock
-from typing import Any, Self, TypeVar, cast
+from typing import Any, TypeVar, cast
 
 from sqlalchemy import Connection
 
 from rota import log
 from rota.aio import Aio
 from rota.author import Author
-from rota.clock import Clock, SystemClock
 from rota.engine import pruner
 from rota.engine.options import WorkerOptions
 from rota.engine.worker import Worker
 from rota.errors import AppRunning
 from rota.events import Events
 from rota.handler import with_parentheses
+from rota.home import Home
 from rota.job import ActionDecorator, AnyJob, Jobs, StepDecorator
 from rota.retry import Retry
 from rota.settings import Settings
-from rota.store import Store, open_store
 from rota.verbs import Verbs
 from rota.verbs.transaction import Transaction, Within
 from rota.verbs.upkeep import schedule_pruning
 
 E = TypeVar("E")
 Started = TypeVar("Started", bound=Callable[[], object])
-
-
-@dataclass(frozen=True, slots=True)
-class Home:
-    """Where an app lives: its database, and the clock it goes by. `Home.at(url)` opens one."""
-
-    store: Store
-    clock: Clock
-    upkeep: bool = True
-    """Whether a worker sees to it that old history is forgotten; a test's throw-away database keeps all."""
-    known: set[AnyJob] = field(default_factory=set)
-    """The jobs whose rows there are up to date, as far as this process has to do with it."""
-
-    @classmethod
-    def at(cls, url: str) -> Self:
-        """The database at `url`, opened, and the clock that goes with it; raises as `open_store` does."""
-        machine = SystemClock()
-        store = open_store(url, machine.now(), listen_url=Settings.load().listen_url)
-        return cls(store, store.clock(machine))
 
 
 class App(Verbs):

@@ -15,10 +15,10 @@ import pytest
 from sqlalchemy import Connection
 
 import rota
-from rota.app import Home
 from rota.clock import SystemClock
 from rota.engine.options import WorkerOptions
 from rota.errors import DatabaseUnreachable
+from rota.home import Home
 from rota.store import Store, open_store
 from tests.conftest import asked
 from tests.race.test_processes import ENQUEUE, finish

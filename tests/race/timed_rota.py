@@ -9,10 +9,10 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from rota import App
-from rota.app import Home
 from rota.cli import main as rota
 from rota.clock import Clock, SystemClock
 from rota.finding import find_app
+from rota.home import Home
 from rota.store import open_store
 from tests.race.clock import SharedClock
 from tests.race.dying import Death

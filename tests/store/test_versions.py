@@ -118,10 +118,10 @@ def test_a_user_without_rights(postgres_url: str) -> None:
 
 def test_a_clock_of_the_database_that_is_set_is_told_of_once(postgres_url: str) -> None:
     """And a machine's own, which is wrong, is what `rota check` says."""
-    from rota.app import Home
     from rota.checks import check
     from rota.clock import DistantClock
     from rota.events import ClockStepped
+    from rota.home import Home
     from rota.testing import FakeClock
 
     store, machine, told = open_store(postgres_url, NOW, migrating=True), FakeClock(NOW), []

@@ -8,10 +8,11 @@ from contextlib import contextmanager
 
 import click
 
-from rota.app import App, Home
+from rota.app import App
 from rota.author import Author
 from rota.cli.asked import Asked
 from rota.finding import find_app
+from rota.home import Home
 from rota.settings import Settings
 from rota.store import is_there
 

@@ -12,11 +12,12 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from rota.app import App, Home
+from rota.app import App
 from rota.engine.options import WorkerOptions
 from rota.engine.worker import Worker
 from rota.errors import NotIdle, ScheduleNotFound
 from rota.fire import Fire
+from rota.home import Home
 from rota.miss import Miss
 from rota.run import Run
 from rota.store import Store, fires, misses, open_store, runs, schedules
