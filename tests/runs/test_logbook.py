@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from datetime import timedelta
+from uuid import uuid4
 
 import rota
 from rota.store import logs
@@ -70,7 +71,7 @@ def test_many_lines_are_cut(env, app):
 
 
 def test_what_databases_refuse_is_replaced(env, app):
-    quiet = logging.getLogger("shop.quiet")
+    quiet = logging.getLogger(f"shop.quiet.{uuid4().hex}")  # pytest itself listens to one that it knows
     quiet.propagate = False  # a test runner cannot show it either, nor can a terminal
     quiet.addHandler(logging.NullHandler())
 

@@ -126,7 +126,8 @@ class Executor:
         for queue in sorted(lines):  # all take their locks in one order
             room = self.room(queue) - (len(taken) if self._capacity.shared else 0)
             if room > 0 and queue in self._capacity.limited:
-                room = min(room, queues.room(connection, queue))
+                left = queues.room(connection, queue)
+                room = room if left is None else min(room, left)
             if room > 0:
                 lost = lost_at_most([*(call.claim for call in self._held.values()), *taken])
                 taken += claims.claim(connection, worker, queue, self._app.jobs.names, room, now, lost=lost)
@@ -183,10 +184,11 @@ class Executor:
         if not settlements:
             return []
         mine = claims.settle(connection, worker, settlements, now)
+        written = set(mine)
         if self._unsure:  # the answer to a commit was lost, and it may have been this very one
             mine |= claims.recorded(connection, [s for s in settlements if s.claim.token not in mine])
         wake(connection, self._capacity.limited & {s.claim.queue for s in settlements})  # there is room again
-        lines = [line for s in settlements if s.claim.token in mine for line in self._lines_of(s.claim)]
+        lines = [line for s in settlements if s.claim.token in written for line in self._lines_of(s.claim)]
         if lines:
             logs.keep(connection, lines)
         if again := {line.run_id for line in lines if line.attempt > 1}:

@@ -24,7 +24,7 @@ def note(connection: Connection, now: datetime) -> list[object]:
     """
     told = heed(connection, now)
     if not told:
-        clock.keep(connection, now)
+        clock.keep_own(connection, now)
     return told
 
 

@@ -17,7 +17,7 @@ from rota.engine.fallback import LEASE, TOLERANCE
 from rota.engine.seats import Capacity
 from rota.errors import StoreError
 from rota.events import ClockStepped, WorkerRenewed, WorkerTroubled
-from rota.store import Store, workers
+from rota.store import Store, clock, workers
 from rota.store.workers import WorkerRow
 
 logger = logging.getLogger("rota")
@@ -43,7 +43,8 @@ class Lease:
         """Write the row; from here on the worker may claim. What dead workers held is rescued at once."""
         with self._store.begin() as connection:
             now = self._clock.now()
-            fell_back = fallback.note(connection, now)
+            fell_back = fallback.heed(connection, now)
+            clock.keep(connection, now)
             workers.add(connection, self._row(self.worker, now))
         self._beaten = self._clock.elapsed()
         for event in fell_back:
@@ -70,7 +71,8 @@ class Lease:
             slept = self._clock.elapsed() - self._beaten > LEASE.total_seconds()
             with self._store.begin() as connection:
                 now = self._clock.now()
-                fell_back = fallback.note(connection, now)
+                fell_back = fallback.heed(connection, now)
+                clock.keep(connection, now)
                 lives = not slept and workers.beat(connection, self._row(self.worker, now))
             if not lives:
                 self._start_anew()

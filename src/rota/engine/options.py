@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from rota.errors import OptionInvalid
+from rota.queue import MOST
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,8 +28,9 @@ class WorkerOptions:
     shutdown_timeout: timedelta = timedelta(seconds=30)
 
     def __post_init__(self) -> None:
-        if self.concurrency is not None and self.concurrency < 1:
-            raise OptionInvalid("concurrency", self.concurrency, "give 1 or more, or None for what the queues say")
+        if self.concurrency is not None and not 1 <= self.concurrency <= MOST:
+            problem = f"give a whole number from 1 to {MOST:,}, or None for what the queues say"
+            raise OptionInvalid("concurrency", self.concurrency, problem)
         for name in ("poll_interval", "shutdown_timeout"):
             if not isinstance(getattr(self, name), timedelta):
                 raise OptionInvalid(name, getattr(self, name), "give a timedelta")

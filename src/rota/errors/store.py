@@ -31,13 +31,10 @@ class DatabaseUnreachable(StoreError, ConnectionError):
 
 
 class DatabaseBusy(StoreError, TimeoutError):
-    """Another program held the write lock for too long: passing trouble, worth another try."""
+    """Another transaction was in the way, for too long or for good: passing trouble, worth another try."""
 
-    def __init__(self, url: str, seconds: float) -> None:
-        super().__init__(
-            f"database {hidden(url)}: another program has held its write lock for {seconds:g} s; "
-            "end that program's transaction, then try again"
-        )
+    def __init__(self, url: str, problem: str) -> None:
+        super().__init__(f"database {hidden(url)}: {problem}")
 
 
 class SchemaNewer(StoreError):

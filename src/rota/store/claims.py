@@ -153,7 +153,7 @@ def settle(
         for s in settlements
     )
     mine = {(row.id, row.attempt) for row in connection.execute(_settle, {"worker": worker, **written})}
-    wake(connection, (s.claim.queue for s in settlements if s.run_after is not None))
+    wake(connection, (s.claim.queue for s in settlements if s.run_after is not None or s.kept_as == "lost"))
     if kept := [s for s in settlements if s.kept_as is not None and s.claim.token in mine]:
         connection.execute(
             _keep_attempt,

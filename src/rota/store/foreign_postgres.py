@@ -60,6 +60,8 @@ def _commits_by_itself(connection: Connection, theirs: Any) -> bool:
     driven: Any = connection.connection.driver_connection  # where it is an async one, what the plain one is made of
     if _is_closed(driven):
         raise ConnectionUnusable(theirs, "it is closed; give an open one")
+    if not hasattr(driven, "is_in_transaction") and driven.info.transaction_status == TransactionStatus.INERROR:
+        raise ConnectionUnusable(theirs, "its transaction has failed: roll it back first")
     return bool(plain.autocommit) and not _is_inside(driven)
 
 

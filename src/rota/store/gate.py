@@ -92,11 +92,16 @@ class Gate:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             if not patience.wait_for(file):
-                raise DatabaseBusy(self._url, self._patience) from None
+                raise DatabaseBusy(self._url, held_for(self._patience)) from None
         except OSError:
             os.close(file)
             raise
         return file
+
+
+def held_for(seconds: float) -> str:
+    """What is the matter where the write lock is held for so long."""
+    return f"another program has held its write lock for {seconds:g} s; end that program's transaction, then try again"
 
 
 def _let_go(file: int) -> None:

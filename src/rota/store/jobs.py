@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from datetime import timedelta
-from typing import Any
+from typing import Any, Literal
 
-from sqlalchemy import ColumnElement, Connection, Text, bindparam, cast, or_, select
+from sqlalchemy import ColumnElement, Connection, Text, bindparam, cast, exists, select
 
 from rota.job import AnyJob
+from rota.payload import readable
 from rota.store import queues
-from rota.store.batch import Batch, insert
+from rota.store.batch import Batch, batch, insert, rows
 from rota.store.tables import jobs
 from rota.store.types import Json
 from rota.terms import Terms
@@ -49,11 +50,13 @@ def _text(column: ColumnElement[Any]) -> ColumnElement[Any]:
 _names = tuple(field.name for field in fields(JobRow))
 _declared = [name for name in _names if name not in _OPERATORS and name != "name"]
 _mine = Batch(jobs, *_names)
-_put = insert(jobs).from_select(_names, _mine.select())
+_unchanged = exists().where(
+    jobs.c.name == _mine.c.name,
+    *(_text(jobs.c[name]).is_not_distinct_from(_text(_mine.c[name])) for name in _declared),
+)
+_put = insert(jobs).from_select(_names, _mine.select().where(~_unchanged))  # whose rows are not even locked
 _refresh = _put.on_conflict_do_update(
-    index_elements=[jobs.c.name],
-    set_={name: _put.excluded[name] for name in _declared},
-    where=or_(*(_text(jobs.c[name]).is_distinct_from(_text(_put.excluded[name])) for name in _declared)),
+    index_elements=[jobs.c.name], set_={name: _put.excluded[name] for name in _declared}
 )
 _all = select(*(jobs.c[name] for name in _names)).order_by(jobs.c.name)
 _get = select(*(jobs.c[name] for name in _names)).where(jobs.c.name == bindparam("name"))
@@ -75,8 +78,30 @@ def listing(connection: Connection) -> list[JobRow]:
 
 
 def get(connection: Connection, name: str) -> JobRow | None:
+    if not isinstance(name, str) or readable(name) != name:
+        return None
     row = connection.execute(_get, {"name": name}).one_or_none()
     return None if row is None else JobRow(*row)
+
+
+Barred = Literal["disabled", "retired"]
+"""What an operator has made of a job."""
+
+_name = batch(("name", Text()))
+_terms = (jobs.c.name, jobs.c.kind, jobs.c.queue, jobs.c.max_attempts, jobs.c.retry, jobs.c.timeout)
+_terms_of = select(jobs.c.enabled, jobs.c.retired, *_terms).where(jobs.c.name.in_(select(_name.c.name)))
+
+
+def by_name(connection: Connection, names: Iterable[str]) -> dict[str, tuple[Terms, Barred | None]]:
+    """What the rows of these jobs say of a run to make, and whether an operator is against it."""
+    found = connection.execute(_terms_of, rows((name,) for name in names))
+    return {row.name: (Terms(*row[2:]), _barred(row.enabled, row.retired)) for row in found}
+
+
+def _barred(enabled: bool, retired: bool) -> Barred | None:
+    if retired:
+        return "retired"
+    return None if enabled else "disabled"
 
 
 def _row_of(job: AnyJob) -> JobRow:

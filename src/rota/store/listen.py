@@ -16,8 +16,6 @@ from typing import Any
 import psycopg
 from psycopg.sql import SQL, Identifier
 
-from rota.store.wake import CHANNEL
-
 logger = logging.getLogger("rota")
 
 BACK_OFF = (0.25, 4.0)  # seconds: the first and the longest wait before a lost connection is made anew
@@ -74,6 +72,5 @@ class Listener:
 
 
 def _listen(connection: psycopg.Connection[Any]) -> None:
-    row = connection.execute("select current_schema()").fetchone()
-    schema = None if row is None else row[0]
-    connection.execute(SQL("listen {}").format(Identifier(f"{CHANNEL}{schema}")))
+    (name,) = connection.execute("select 'rota.' || left(current_schema(), 14)").fetchone() or ("rota.",)
+    connection.execute(SQL("listen {}").format(Identifier(name)))

@@ -57,11 +57,16 @@ def _since(figure: ColumnElement[Any]) -> ColumnElement[Any]:
     return func.sum(figure).over(partition_by=_sizes.c.run_id, order_by=_sizes.c.attempt.desc())
 
 
-_added = select(_sizes.c.run_id, _sizes.c.attempt, _since(_sizes.c.lines).label("l"), _since(_sizes.c.size).label("s"))
-_beyond = _added.subquery()
+_newest = func.max(_sizes.c.attempt).over(partition_by=_sizes.c.run_id)
+_beyond = select(
+    *(_sizes.c.run_id, _sizes.c.attempt, _newest.label("newest")),
+    *(_since(_sizes.c.lines).label("l"), _since(_sizes.c.size).label("s")),
+).subquery()
 _forget = delete(run_logs).where(
     tuple_(run_logs.c.run_id, run_logs.c.attempt).in_(
-        select(_beyond.c.run_id, _beyond.c.attempt).where(or_(_beyond.c.l > LINES, _beyond.c.s > SIZE))
+        select(_beyond.c.run_id, _beyond.c.attempt).where(
+            _beyond.c.attempt < _beyond.c.newest, or_(_beyond.c.l > LINES, _beyond.c.s > SIZE)
+        )
     )
 )
 

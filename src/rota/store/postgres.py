@@ -28,10 +28,15 @@ from rota.store.foreign_postgres import Place, borrowed, place_of
 from rota.store.listen import Listener
 
 OLDEST = 13  # the major version
-POOL = 8  # connections that are kept; as many again while there is much to do
+POOL = 8  # connections that are kept; more are made while there is much to do
 DRIVER = "postgresql+psycopg"
-_PATIENT = {"connect_timeout": "10", "application_name": "rota"}
-_ALIVE = {"keepalives_idle": "30", "keepalives_interval": "10", "keepalives_count": "3", "tcp_user_timeout": "30000"}
+_PATIENT = {"connect_timeout": "10", "application_name": "rota", "client_encoding": "utf8"}
+_ALIVE = {"keepalives_idle": "30", "keepalives_interval": "10", "keepalives_count": "3", "tcp_user_timeout": "15000"}
+_TO_WRITE = {"isolation_level": "READ COMMITTED"}  # whatever the database's default is
+_IMPATIENT = (
+    "set local lock_timeout = '5s'; set local statement_timeout = '30s'; "
+    "set local idle_in_transaction_session_timeout = '10s'"  # a process that is stopped holds nobody up for longer
+)
 _MIGRATING = func.pg_advisory_xact_lock(0x726F7461)  # "rota": whoever migrates is alone
 
 
@@ -60,7 +65,8 @@ class PostgresStore:
             raise TransactionOpen(self.url)
         self._inside.add(get_ident())
         try:
-            with self._transaction({}) as connection:
+            with self._transaction(_TO_WRITE) as connection:
+                connection.exec_driver_sql(_IMPATIENT)
                 yield connection
         finally:
             self._inside.discard(get_ident())
@@ -128,7 +134,7 @@ class PostgresStore:
 
     @contextmanager
     def _migrating(self) -> Iterator[Connection]:
-        with self.begin() as connection:
+        with self._transaction(_TO_WRITE) as connection:
             connection.execute(select(_MIGRATING))
             if self._schema is not None:
                 quoted = connection.dialect.identifier_preparer.quote(self._schema)
@@ -169,8 +175,8 @@ def _address_of(url: str) -> tuple[URL, str | None]:
     """The URL as the driver takes it, and the schema that it names."""
     try:
         parsed = make_url(url)
-    except ArgumentError as error:
-        raise DatabaseUnusable(url, "give a URL such as 'postgresql://user@host/database'") from error
+    except (ArgumentError, ValueError) as error:
+        raise DatabaseUnusable(url, "give a URL such as 'postgresql://user@host:5432/database'") from error
     if parsed.drivername not in ("postgres", "postgresql", DRIVER):
         raise DatabaseUnusable(url, "rota speaks to PostgreSQL by psycopg: begin the URL with 'postgresql://'")
     schema = parsed.query.get("schema")
@@ -184,11 +190,18 @@ def _arguments(address: URL, schema: str | None) -> dict[str, Any]:
     found = address.translate_connect_args(username="user", database="dbname")
     found |= {**_PATIENT, **_ALIVE, **address.query}
     if "prepare_threshold" in found:
-        threshold = found["prepare_threshold"]
-        found["prepare_threshold"] = None if threshold == "none" else int(threshold)
+        found["prepare_threshold"] = _threshold_of(found["prepare_threshold"])
     if schema is not None:
         found["options"] = f"{found.get('options', '')} -csearch_path={_escaped(schema)}".strip()
     return found
+
+
+def _threshold_of(given: object) -> int | None:
+    if given == "none":
+        return None
+    if not isinstance(given, str) or not given.isdecimal():
+        raise DatabaseUnusable("prepare_threshold", f"{given!r} is none: give a number, or `none`")
+    return int(given)
 
 
 def _engine(arguments: Mapping[str, Any]) -> Engine:
@@ -197,7 +210,7 @@ def _engine(arguments: Mapping[str, Any]) -> Engine:
         connect_args=arguments,
         poolclass=QueuePool,
         pool_size=POOL,
-        max_overflow=POOL,
+        max_overflow=-1,  # handlers may hold as many as they like: the worker's lease must not wait for one
         pool_pre_ping=True,
     )
 
@@ -222,8 +235,10 @@ def raise_translated(url: str, error: DBAPIError) -> NoReturn:
 def _translation(url: str, error: DBAPIError) -> StoreError | None:
     state: str = getattr(error.orig, "sqlstate", None) or ""
     text = " ".join(str(error.orig).split())
+    if isinstance(error.orig, psycopg.ProgrammingError) and not state:
+        return DatabaseUnusable(url, f"{text}; look at the URL")
     if state in ("40001", "40P01", "55P03"):
-        return DatabaseBusy(url, 0.0)
+        return DatabaseBusy(url, f"{text}; try again")
     if state in ("25006", "42501"):
         return DatabaseReadOnly(url, f"{text}; name the primary server, and a user who may write rota's tables")
     if state in ("42P01", "42703"):

@@ -45,12 +45,12 @@ def change(connection: Connection, changed: Queue) -> None:
     wake(connection, [changed.name])
 
 
-def room(connection: Connection, name: str) -> int:
-    """How many more of its runs may be claimed, where it has a limit over all workers.
+def room(connection: Connection, name: str) -> int | None:
+    """How many more of its runs may be claimed, where it has a limit over all workers; None: it has none any more.
 
     Until the transaction ends no one else claims from it: so the limit is exact, however many ask at once.
     """
     queue = locked(connection, name)
     if queue is None or queue.max_running is None:
-        raise AssertionError(f"queue {name} has no limit over all workers")
+        return None
     return max(0, queue.max_running - connection.execute(_running, {"line": name}).scalar_one())

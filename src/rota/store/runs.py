@@ -44,8 +44,13 @@ _next_waiting = select(func.min(runs.c.run_after, type_=Instant())).where(
 )
 
 
+def _can_be(run_id: object) -> bool:
+    """Whether a run can have such an id."""
+    return isinstance(run_id, int) and not isinstance(run_id, bool) and 0 < run_id < 2**63
+
+
 def get(connection: Connection, run_id: int) -> Run | None:
-    if not 0 < run_id < 2**63:
+    if not _can_be(run_id):
         return None
     row = connection.execute(_get, {"id": run_id}).one_or_none()
     return None if row is None else Run(**row._mapping)
@@ -53,7 +58,7 @@ def get(connection: Connection, run_id: int) -> Run | None:
 
 def locked(connection: Connection, run_id: int) -> Run | None:
     """One run to change, its row locked."""
-    if not 0 < run_id < 2**63:
+    if not _can_be(run_id):
         return None
     row = connection.execute(_locked, {"id": run_id}).one_or_none()
     return None if row is None else Run(**row._mapping)

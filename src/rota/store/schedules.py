@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Literal
+from typing import Any
 
 from sqlalchemy import (
     Connection,
@@ -25,8 +25,10 @@ from sqlalchemy import (
 
 from rota.payload import readable
 from rota.schedule import Schedule
+from rota.store import jobs as job_rows
 from rota.store.batch import Batch, batch, insert, rows
-from rota.store.tables import jobs, schedule_fires, schedules
+from rota.store.jobs import Barred
+from rota.store.tables import schedule_fires, schedules
 from rota.store.types import Instant
 from rota.store.wake import wake
 from rota.terms import Terms
@@ -78,7 +80,7 @@ class Due:
     run_id: int | None
     terms: Terms | None
     """None: its job has no row."""
-    barred: Literal["disabled", "retired"] | None = None
+    barred: Barred | None = None
     """What an operator has made of its job."""
 
 
@@ -89,23 +91,20 @@ _fired_as = (
     .where(schedule_fires.c.schedule_id == schedules.c.id, schedule_fires.c.scheduled_for == schedules.c.next_run_at)
     .scalar_subquery()  # looked up by its key, however large the history is
 )
-_terms = (jobs.c.name, jobs.c.kind, jobs.c.queue, jobs.c.max_attempts, jobs.c.retry, jobs.c.timeout)
-_to_decide = select(*_columns, _fired_as, jobs.c.enabled, jobs.c.retired, *_terms).join(
-    jobs, jobs.c.name == schedules.c.job, isouter=True
-)
+_to_decide = select(*_columns, _fired_as)
 _is_due = and_(_live, schedules.c.next_run_at <= bindparam("now", type_=Instant()))
 _first_due = (schedules.c.next_run_at, schedules.c.id)
-_to_fire = _to_decide.where(_is_due, _free).limit(bindparam("limit")).with_for_update(skip_locked=True, of=schedules)
+_to_fire = _to_decide.where(_is_due, _free).limit(bindparam("limit")).with_for_update(skip_locked=True)
 _due = _to_fire.order_by(*_first_due)
 _due_last = _to_fire.order_by(schedules.c.next_run_at.desc(), schedules.c.id.desc())
 _due_slots = select(schedules.c.id, schedules.c.next_run_at).where(_is_due, _free).order_by(*_first_due)
-_one = _to_decide.where(schedules.c.id == bindparam("id")).with_for_update(of=schedules)
+_one = _to_decide.where(schedules.c.id == bindparam("id")).with_for_update()
 
 
 def due(connection: Connection, now: datetime, limit: int, *, newest: bool = False) -> list[Due]:
     """The schedules that are due, the longest due first, or the newest; their rows are locked."""
     statement = _due_last if newest else _due
-    return [_due_of(row) for row in connection.execute(statement, {"now": now, "limit": limit})]
+    return _with_jobs(connection, connection.execute(statement, {"now": now, "limit": limit}).all())
 
 
 def due_slots(connection: Connection, now: datetime, limit: int) -> dict[str, datetime]:
@@ -117,8 +116,8 @@ def locked(connection: Connection, schedule_id: str) -> Due | None:
     """One schedule to decide on, due or not, its row locked."""
     if not _can_be(schedule_id):
         return None
-    row = connection.execute(_one, {"id": schedule_id}).one_or_none()
-    return None if row is None else _due_of(row)
+    found = _with_jobs(connection, connection.execute(_one, {"id": schedule_id}).all())
+    return found[0] if found else None
 
 
 _first = select(schedules.c.next_run_at).where(
@@ -232,13 +231,11 @@ def _schedule(row: Any) -> Schedule:
     return Schedule(**row._mapping)
 
 
-def _due_of(row: Any) -> Due:
-    width = len(_columns)
-    schedule = Schedule(**dict(zip(_names, row[:width], strict=True)))
-    run_id, enabled, retired, *terms = row[width:]
-    if enabled is None:
-        return Due(schedule, run_id, None)
-    return Due(schedule, run_id, Terms(*terms), "retired" if retired else None if enabled else "disabled")
+def _with_jobs(connection: Connection, found: Iterable[Any]) -> list[Due]:
+    """What their jobs' rows say is read now that they are locked: before, they may have had other jobs."""
+    due = [(Schedule(**dict(zip(_names, row, strict=False))), row[-1]) for row in found]
+    terms = job_rows.by_name(connection, {schedule.job for schedule, _ in due}) if due else {}
+    return [Due(schedule, run_id, *terms.get(schedule.job, (None,))) for schedule, run_id in due]
 
 
 _names = [column.name for column in _columns]

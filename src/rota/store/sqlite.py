@@ -17,7 +17,7 @@ from rota.clock import Clock
 from rota.errors import DatabaseBusy, DatabaseReadOnly, DatabaseUnreachable, DatabaseUnusable, StoreError
 from rota.store.file import BUSY_SECONDS, DatabaseFile, FileWatch, write_ahead
 from rota.store.foreign_sqlite import borrowed
-from rota.store.gate import WRITE_ACCESS, Gate
+from rota.store.gate import WRITE_ACCESS, Gate, held_for
 from rota.store.migrate import migrate
 
 
@@ -124,7 +124,7 @@ def _engine(path: Path) -> Engine:
             raw.close()
             raise
 
-    engine = create_engine("sqlite://", creator=connect, poolclass=QueuePool, pool_size=8, max_overflow=16)
+    engine = create_engine("sqlite://", creator=connect, poolclass=QueuePool, pool_size=8, max_overflow=-1)
     event.listen(engine, "begin", _begin)
     return engine
 
@@ -153,7 +153,7 @@ def _translation(url: str, cause: BaseException | None) -> StoreError | None:
     text = str(cause)
     name = getattr(cause, "sqlite_errorname", "")
     if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
-        return DatabaseBusy(url, BUSY_SECONDS)
+        return DatabaseBusy(url, held_for(BUSY_SECONDS))
     if name.startswith("SQLITE_READONLY"):
         return DatabaseReadOnly(url, WRITE_ACCESS)
     if name.startswith(("SQLITE_NOTADB", "SQLITE_CORRUPT", "SQLITE_FORMAT")):

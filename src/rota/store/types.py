@@ -111,7 +111,10 @@ class Seconds(TypeDecorator[timedelta]):
 
 
 def keep_instants(metadata: MetaData) -> None:
-    """On SQLite an instant is text, and any text would do: a CHECK keeps it a real one, 27 characters that sort."""
+    """On SQLite an instant is text, and any text would do: a CHECK keeps it a real one, 27 characters that sort.
+
+    On PostgreSQL one keeps out what no program can read: infinity, and the years before the first and after 9999.
+    """
     digits = "".join("[0-9]" if c == "0" else c for c in "0000-00-00T00:00:00.000000Z")
     for table in metadata.tables.values():
         for column in [column for column in table.columns if isinstance(column.type, Instant)]:
@@ -119,6 +122,9 @@ def keep_instants(metadata: MetaData) -> None:
             real = f"strftime('%Y-%m-%dT%H:%M:%S', {seconds}, '+0 days') is {seconds}"  # which rights 31 February
             rule = CheckConstraint(f"{column.name} glob '{digits}' and {real}", name=f"{column.name}_instant")
             table.append_constraint(rule.ddl_if(dialect="sqlite"))
+            finite = f"{column.name} between '0001-01-01T00:00:00Z' and '9999-12-31T23:59:59.999999Z'"
+            rule = CheckConstraint(finite, name=f"{column.name}_finite")
+            table.append_constraint(rule.ddl_if(dialect="postgresql"))
 
 
 def keep_by_key(metadata: MetaData) -> None:

@@ -6,11 +6,9 @@ from collections.abc import Iterable
 
 from sqlalchemy import Connection, String, bindparam, func, literal, select
 
-CHANNEL = "rota."
-"""Followed by the name of the schema."""
-
-_channel = literal(CHANNEL).op("||")(func.current_schema())
-_notify = select(func.pg_notify(_channel, bindparam("what", type_=String())))
+channel = literal("rota.").op("||")(func.left(func.current_schema(), 14))
+"""Where those of one schema are called; a longer name is cut, for a channel's may have 63 bytes."""
+_notify = select(func.pg_notify(channel, bindparam("what", type_=String())))
 
 
 def wake(connection: Connection, what: Iterable[str]) -> None:

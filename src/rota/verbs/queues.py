@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from rota.errors import QueueUnknown
+from rota.payload import readable
 from rota.queue import Queue
 from rota.store import audit, queues
 from rota.verbs.opening import Opening
@@ -51,7 +52,7 @@ class QueueVerbs(Opening):
 
     def _change(self, verb: str, name: str, change: Callable[[Queue], Queue]) -> Queue:
         with self._writing() as connection:
-            queue = queues.locked(connection, name)
+            queue = queues.locked(connection, name) if isinstance(name, str) and readable(name) == name else None
             if queue is None:
                 raise QueueUnknown(name, (known.name for known in queues.listing(connection)))
             changed = change(queue)

@@ -44,7 +44,7 @@ def register(
         rows = _owned(schedules.locked_by_id(connection, differing), wanted)
         told += _change(connection, list(_edits(rows, wanted, now).values()), author, now)
     if made or differing:
-        clock.keep(connection, now)
+        clock.keep_own(connection, now)
     return told
 
 
