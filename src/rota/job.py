@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Coroutine, Iterator
 from dataclasses import dataclass, field
 from datetime import timedelta
+from functools import cached_property
 from typing import Any, Generic, Literal, Protocol, TypeVar, overload
 
 from rota.errors import HandlerInvalid, JobNameInvalid, JobNameTaken, JobNotRegistered, OptionInvalid
@@ -42,7 +43,7 @@ class AnyJob:
         app, slash, _ = self.name.partition("/")
         return app if slash else None
 
-    @property
+    @cached_property
     def terms(self) -> Terms:
         """What it says of its runs."""
         return Terms(self.name, self.kind, self.queue, self.retry.attempts, self.retry.text, self.timeout)

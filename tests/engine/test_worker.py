@@ -107,7 +107,7 @@ def queue_now(env: Harness, sql: Sql) -> None:
     """Another program queues a run, on a connection of its own; on PostgreSQL it says so."""
     sql("update rota_runs set state = 'queued', run_after = created_at")
     if env.store.url.startswith("postgresql"):
-        sql("select pg_notify('rota.public', 'default')")
+        sql("select pg_notify('rota.' || to_regclass('rota_schedules')::oid, 'default')")
 
 
 def test_another_process_s_write_is_noticed(

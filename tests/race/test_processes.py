@@ -147,7 +147,7 @@ def test_c49_c50_twenty_processes_that_trigger_get_one_run(site: Site, scanners:
         if scanners and number == 3:
             site.sql("update rota_schedules set enabled = true")
             if site.url.startswith("postgresql"):
-                site.sql("select pg_notify('rota.public', 'schedules')")
+                site.sql("select pg_notify('rota.' || to_regclass('rota_schedules')::oid, 'schedules')")
         assert process.process.stdin is not None
         process.process.stdin.write("\n")
         process.process.stdin.flush()

@@ -8,6 +8,7 @@ from rota.cli.asked import Asked, debuggable, wherever
 from rota.cli.lazy import LazyGroup
 from rota.cli.opening import database_url
 from rota.clock import SystemClock
+from rota.errors.base import hidden
 from rota.store import is_there, migrate, open_store
 
 
@@ -37,9 +38,9 @@ def migrate_database(asked: Asked) -> None:
         store.close()
     applied = [str(version) for version, at in found if at == now]
     if applied:
-        click.echo(f"{url}: {made}, applied version{'s' * (len(applied) > 1)} {', '.join(applied)}")
+        click.echo(f"{hidden(url)}: {made}, applied version{'s' * (len(applied) > 1)} {', '.join(applied)}")
     else:
-        click.echo(f"{url}: up to date, version {found[-1][0]}")
+        click.echo(f"{hidden(url)}: up to date, version {found[-1][0]}")
 
 
 @click.command()

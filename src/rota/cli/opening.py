@@ -11,6 +11,7 @@ import click
 from rota.app import App
 from rota.author import Author
 from rota.cli.asked import Asked
+from rota.errors.base import hidden
 from rota.finding import find_app
 from rota.home import Home
 from rota.settings import Settings
@@ -22,7 +23,7 @@ def looking(asked: Asked) -> Iterator[App]:
     """For commands that look or steer: an app over a database that is there already. Its jobs may be unknown."""
     app = _nearest(asked)
     if not is_there(app.url):
-        raise click.ClickException(f"no rota database at {app.url}: run `rota db migrate`, or start the app")
+        raise click.ClickException(f"no rota database at {hidden(app.url)}: run `rota db migrate`, or start the app")
     try:
         yield app
     finally:

@@ -13,6 +13,7 @@ from rota.cli.opening import author, looking
 from rota.cli.tables import print_json, printable, table
 from rota.queue import Queue
 from rota.stats import QueueStats
+from rota.verbs.transaction import Transaction
 
 COLUMNS = ("QUEUE", "CONCURRENCY", "MAX_RUNNING", "PAUSED", "WAITING", "QUEUED", "RUNNING")
 
@@ -36,8 +37,8 @@ def queues(ctx: click.Context, json: bool, pause: tuple[str, ...], resume: tuple
     with looking(ctx.obj) as app:
         if not pause and not resume:
             _list(app, json)
-        for name in pause or resume:
-            _steer(app, lambda tx, name=name: tx.pause_queue(name) if pause else tx.resume_queue(name), json)
+        else:
+            _steer(app, lambda tx: [tx.pause_queue(n) for n in pause] + [tx.resume_queue(n) for n in resume], json)
 
 
 @click.command()
@@ -52,13 +53,15 @@ def limit(asked: Asked, queue: str, concurrency: int | None, max_running: int | 
     if concurrency is None and max_running is None:
         raise click.UsageError("give --concurrency, --max-running or both")
     with looking(asked) as app:
-        _steer(app, lambda tx: tx.limit_queue(queue, concurrency=concurrency, max_running=max_running), json)
+        _steer(app, lambda tx: [tx.limit_queue(queue, concurrency=concurrency, max_running=max_running)], json)
 
 
-def _steer(app: App, verb: Callable[..., Queue], json: bool) -> None:
+def _steer(app: App, verbs: Callable[[Transaction], list[Queue]], json: bool) -> None:
+    """All of them, or none."""
     with app.transaction(author()) as tx:
-        queue = verb(tx)
-    print_json(queue) if json else click.echo(printable(_said(queue)))
+        changed = verbs(tx)
+    for queue in changed:
+        print_json(queue) if json else click.echo(printable(_said(queue)))
 
 
 def _said(queue: Queue) -> str:

@@ -40,7 +40,6 @@ class Executor:
         self._seats = Seats(capacity, self._invoker.submit)
         self._ended: deque[tuple[Claim, Outcome]] = deque()
         self._held: dict[tuple[int, int], Call] = {}
-        self._unwanted: set[int] = set()
         self._unsure = False
         self.given_back = 0
         """How many runs it gave back unstarted."""
@@ -78,7 +77,6 @@ class Executor:
             with self._store.begin() as connection:
                 lives = workers.hold(connection, worker)
                 self._recall(connection, worker)
-                self.hear_cancels(connection, worker)
                 told = self._settle(connection, worker, outcomes)
                 taken = self._claim(connection, worker, lines) if lives else []
         except DBAPIError:
@@ -167,9 +165,9 @@ class Executor:
         """Look which of its runs were asked to end, and tell their handlers."""
         if not self._held:
             return
-        self._unwanted = claims.cancel_requested(connection, worker)
+        unwanted = claims.cancel_requested(connection, worker)
         for call in list(self._held.values()):
-            if call.claim.id in self._unwanted:
+            if call.claim.id in unwanted:
                 self._invoker.cancel(call)
 
     def _lines_of(self, claim: Claim) -> list[LogLine]:
@@ -180,9 +178,11 @@ class Executor:
 
     def _settle(self, connection: Connection, worker: str, outcomes: Iterable[tuple[Claim, Outcome]]) -> list[object]:
         now = self._clock.now()
-        settlements = [self._settlement(claim, outcome, now) for claim, outcome in outcomes]
-        if not settlements:
+        ended = list(outcomes)
+        if not ended:
             return []
+        unwanted = claims.unwanted(connection, worker, (claim for claim, _ in ended))
+        settlements = [_settlement(claim, outcome, now, claim.id in unwanted) for claim, outcome in ended]
         mine = claims.settle(connection, worker, settlements, now)
         written = set(mine)
         if self._unsure:  # the answer to a commit was lost, and it may have been this very one
@@ -194,15 +194,6 @@ class Executor:
         if again := {line.run_id for line in lines if line.attempt > 1}:
             logs.bound(connection, again)
         return [_told(s, s.claim.token in mine) for s in settlements]
-
-    def _settlement(self, claim: Claim, outcome: Outcome, now: datetime) -> Settlement:
-        """Never raises: a row whose terms cannot be read fails for itself alone."""
-        unwanted = claim.id in self._unwanted
-        try:
-            return settled(claim, outcome, now, cancelled=unwanted)
-        except Exception as error:  # noqa: BLE001 - whatever someone wrote into its row
-            unreadable = Failed(f"its terms cannot be read: {type(error).__name__}: {error}", final=True)
-            return settled(claim, unreadable, now, cancelled=unwanted)
 
     def _settle_apart(self, worker: str) -> None:
         """The database refused the batch: write each outcome alone, and the refused one as its run's failure."""
@@ -239,3 +230,12 @@ def _told(settlement: Settlement, mine: bool) -> object:
     if not mine:
         return events.ClaimLost(claim.id, claim.job, claim.attempt)
     return events.RunSettled(claim.id, claim.job, claim.attempt, settlement.state, settlement.error)
+
+
+def _settlement(claim: Claim, outcome: Outcome, now: datetime, unwanted: bool) -> Settlement:
+    """Never raises: a row whose terms cannot be read fails for itself alone."""
+    try:
+        return settled(claim, outcome, now, cancelled=unwanted)
+    except Exception as error:  # noqa: BLE001 - whatever someone wrote into its row
+        unreadable = Failed(f"its terms cannot be read: {type(error).__name__}: {error}", final=True)
+        return settled(claim, unreadable, now, cancelled=unwanted)

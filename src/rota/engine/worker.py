@@ -106,7 +106,7 @@ class Worker:
             self._thread = None
 
     def _work(self) -> None:
-        off = self._store.on_commit(self.wake.set)
+        off = self._store.on_commit(self._on_commit)
         watch = None if self._options.poll_only else self._store.watch(self.wake.set)
         try:
             while not self._stopping.is_set():
@@ -118,6 +118,11 @@ class Worker:
             off()
             if watch is not None:
                 watch.close()
+
+    def _on_commit(self) -> None:
+        """Someone of this process has written, and there may be something to do; of its own passes it knows."""
+        if current_thread() is not self._thread:
+            self.wake.set()
 
     def _attempt(self) -> float:
         """A pass; returns for how many seconds to sleep. No trouble ends a worker: it backs off, and goes on."""

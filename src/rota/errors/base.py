@@ -18,8 +18,14 @@ def shown(value: object, limit: int = 80) -> str:
 
 
 def hidden(url: str) -> str:
-    """`url` without its password."""
-    return re.sub(r"(://[^:/@]*):[^@/]*@", r"\1:***@", url)
+    """`url` without its password, wherever in it that stands."""
+    scheme, found, rest = url.partition("://")
+    if not found:
+        return url
+    who, at, where = rest.rpartition("@")
+    user = who.partition(":")[0]
+    shown_as = f"{scheme}://{user}:***@{where}" if ":" in who else url
+    return re.sub(r"(?i)([?&;]\w*password=)[^&]*", r"\1***", shown_as if at else url)
 
 
 @contextmanager

@@ -45,7 +45,7 @@ _over = (
 _promote = update(runs).where(chosen(runs.c.id, _over)).values(state="queued")
 _name = batch(("name", Text()), name="mine")
 _open_line = ~exists().where(queues.c.name == bindparam("line"), queues.c.paused == true())
-_mine = and_(is_in("queued"), runs.c.queue == bindparam("line"), runs.c.job.in_(select(_name.c.name)), _open_line)
+_mine = and_(is_in("queued"), runs.c.queue == bindparam("line"), chosen(runs.c.job, select(_name.c.name)), _open_line)
 _first = (runs.c.priority.desc(), runs.c.run_after, runs.c.id)
 _suspect = runs.c.lost >= literal_column(str(SUSPECT))  # spelled out, as the index has it
 _TAKEN = ("id", "job", "queue", "input", "attempt", "failures", "lost", "max_attempts", "retry", "timeout")
@@ -163,6 +163,20 @@ def settle(
 
 
 _asked = batch(("id", RunId), name="asked")
+_ending = (
+    select(runs.c.id, runs.c.cancel_requested_at)
+    .where(runs.c.id.in_(select(_asked.c.id)), runs.c.locked_by == bindparam("worker"))
+    .order_by(runs.c.id)
+    .with_for_update()
+)
+
+
+def unwanted(connection: Connection, worker: str, settling: Iterable[Claim]) -> set[int]:
+    """Which of these runs someone has asked to end. Their rows are locked: no one asks between this and settling."""
+    found = connection.execute(_ending, {"worker": worker, **rows((claim.id,) for claim in settling)})
+    return {row.id for row in found if row.cancel_requested_at is not None}
+
+
 _ended = select(runs.c.id, runs.c.attempt, runs.c.state, runs.c.failures, runs.c.lost).where(
     runs.c.id.in_(select(_asked.c.id)), runs.c.locked_by.is_(None)
 )

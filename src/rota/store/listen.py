@@ -16,6 +16,8 @@ from typing import Any
 import psycopg
 from psycopg.sql import SQL, Identifier
 
+from rota.store.wake import CHANNEL
+
 logger = logging.getLogger("rota")
 
 BACK_OFF = (0.25, 4.0)  # seconds: the first and the longest wait before a lost connection is made anew
@@ -67,10 +69,10 @@ class Listener:
             while not self._ending.is_set():
                 if not selector.select(CHECK):
                     connection.execute("select 1")
-                elif not self._ending.is_set() and list(connection.notifies(timeout=0)):
+                if not self._ending.is_set() and list(connection.notifies(timeout=0)):  # also what came with the check
                     self._wake()
 
 
 def _listen(connection: psycopg.Connection[Any]) -> None:
-    (name,) = connection.execute("select 'rota.' || left(current_schema(), 14)").fetchone() or ("rota.",)
-    connection.execute(SQL("listen {}").format(Identifier(name)))
+    (table,) = connection.execute("select to_regclass('rota_schedules')::oid").fetchone() or (None,)
+    connection.execute(SQL("listen {}").format(Identifier(f"{CHANNEL}{table}")))

@@ -9,7 +9,7 @@ from threading import get_ident
 from typing import Any, NoReturn
 
 import psycopg
-from sqlalchemy import Connection, Engine, QueuePool, create_engine, func, select, text
+from sqlalchemy import Connection, Engine, QueuePool, create_engine, event, func, select, text
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError
 
@@ -47,7 +47,9 @@ class PostgresStore:
         self.url = url
         address, self._schema = _address_of(url)
         self._arguments = _arguments(address, self._schema)
-        self._listening = self._arguments if listen_url is None else _arguments(*_address_of(listen_url))
+        self._listening = (
+            self._arguments if listen_url is None else _arguments(_address_of(listen_url)[0], self._schema)
+        )
         self._engine = _engine(self._arguments)
         self._calls: list[Callable[[], None]] = []
         self._inside: set[int] = set()
@@ -205,7 +207,7 @@ def _threshold_of(given: object) -> int | None:
 
 
 def _engine(arguments: Mapping[str, Any]) -> Engine:
-    return create_engine(
+    engine = create_engine(
         f"{DRIVER}://",
         connect_args=arguments,
         poolclass=QueuePool,
@@ -213,6 +215,15 @@ def _engine(arguments: Mapping[str, Any]) -> Engine:
         max_overflow=-1,  # handlers may hold as many as they like: the worker's lease must not wait for one
         pool_pre_ping=True,
     )
+    event.listen(engine, "connect", _set_up)
+    return engine
+
+
+def _set_up(raw: psycopg.Connection[Any], _: Any) -> None:
+    """Instants travel as ISO text, whatever the database shows to people."""
+    if not (raw.info.parameter_status("DateStyle") or "ISO").startswith("ISO"):
+        raw.execute("set datestyle = 'ISO'")
+        raw.commit()
 
 
 def _escaped(schema: str) -> str:

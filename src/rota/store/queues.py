@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from sqlalchemy import Connection, bindparam, func, select, update
+from sqlalchemy import Connection, bindparam, func, literal_column, select, update
 
 from rota.queue import Queue
 from rota.store.batch import Batch, insert
@@ -21,7 +21,7 @@ _change = (
     .where(queues.c.name == _new.c.name)
     .values({queues.c[name]: _new.c[name] for name in ("concurrency", "max_running", "paused")})
 )
-_running = select(func.count()).where(runs.c.queue == bindparam("line"), runs.c.state == "running")
+_running = select(func.count()).where(runs.c.queue == bindparam("line"), runs.c.state == literal_column("'running'"))
 
 
 def ensure(connection: Connection, names: Iterable[str]) -> None:

@@ -114,6 +114,9 @@ def add(connection: Connection, new: Sequence[NewRun]) -> list[int]:
     taken = [(r.job, r.idempotency_key) for r in new if r.idempotency_key and (r.job, r.idempotency_key) not in ids]
     if taken:
         ids |= {(row.job, row.idempotency_key): row.id for row in connection.execute(_keyed, rows(taken))}
+        if gone := [run for run in new if run.idempotency_key and (run.job, run.idempotency_key) not in ids]:
+            again = add(connection, gone)  # who had the key was pruned meanwhile
+            ids |= {(run.job, run.idempotency_key): run_id for run, run_id in zip(gone, again, strict=True)}
     return [next(unkeyed) if r.idempotency_key is None else ids[r.job, r.idempotency_key] for r in new]
 
 

@@ -143,8 +143,6 @@ runs = Table(
     one_of("state", "waiting", "queued", "running", "succeeded", "failed", "cancelled"),
     sqlite_autoincrement=True,  # an id is never used twice, also after pruning
 )
-
-
 Index(
     "rota_runs_ready",
     runs.c.queue,
@@ -157,8 +155,13 @@ Index("rota_runs_suspect", runs.c.queue, **_where("state = 'queued' and lost >= 
 Index("rota_runs_waiting", runs.c.run_after, **_where("state = 'waiting' and waiting_on = 0"))
 Index("rota_runs_locked", runs.c.locked_by, **_where("state = 'running'"))
 Index("rota_runs_key", runs.c.job, runs.c.idempotency_key, unique=True, **_where("idempotency_key is not null"))
-Index("rota_runs_schedule", runs.c.schedule_id, runs.c.id)
-Index("rota_runs_unfinished", runs.c.schedule_id, **_where("state in ('waiting', 'queued', 'running')"))
+Index("rota_runs_schedule", runs.c.schedule_id, runs.c.id, **_where("schedule_id is not null"))
+Index(
+    "rota_runs_unfinished",
+    runs.c.schedule_id,
+    **_where("schedule_id is not null and state in ('waiting', 'queued', 'running')"),
+)
+Index("rota_runs_running", runs.c.queue, **_where("state = 'running'"))
 Index("rota_runs_workflow", runs.c.workflow_id, runs.c.state, **_where("workflow_id is not null"))
 Index("rota_runs_finished", runs.c.finished_at, **_where("finished_at is not null"))
 

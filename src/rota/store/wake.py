@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from sqlalchemy import Connection, String, bindparam, func, literal, select
+from sqlalchemy import Connection, String, bindparam, cast, func, literal, select
+from sqlalchemy.dialects.postgresql import OID
 
-channel = literal("rota.").op("||")(func.left(func.current_schema(), 14))
-"""Where those of one schema are called; a longer name is cut, for a channel's may have 63 bytes."""
-_notify = select(func.pg_notify(channel, bindparam("what", type_=String())))
+CHANNEL = "rota."
+"""Followed by the number of the table of schedules: whoever sees the same tables is on the same channel."""
+
+_channel = literal(CHANNEL).op("||")(cast(func.to_regclass("rota_schedules"), OID))
+_notify = select(func.pg_notify(_channel, bindparam("what", type_=String())))
 
 
 def wake(connection: Connection, what: Iterable[str]) -> None:
