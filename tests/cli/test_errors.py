@@ -85,7 +85,7 @@ def test_looking_and_steering_make_no_database(terminal: Terminal, args: tuple[s
     result = terminal.rota(*args)
 
     assert (result.exit_code, result.stdout) == (1, "")
-    assert result.stderr == f"rota: no rota database at {terminal.url}: run `rota db migrate`, or start the app\n"
+    assert result.stderr == f"rota: no rota database at {terminal.url}: run `rota db migrate`\n"
     assert list(terminal.folder.iterdir()) == []
 
 

@@ -23,7 +23,7 @@ def looking(asked: Asked) -> Iterator[App]:
     """For commands that look or steer: an app over a database that is there already. Its jobs may be unknown."""
     app = _nearest(asked)
     if not is_there(app.url):
-        raise click.ClickException(f"no rota database at {hidden(app.url)}: run `rota db migrate`, or start the app")
+        raise click.ClickException(f"no rota database at {hidden(app.url)}: run `rota db migrate`")
     try:
         yield app
     finally:
