@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import fcntl
 import re
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
 from signal import SIGCONT, SIGSTOP, SIGTERM
+from threading import Event
 
 import pytest
 
@@ -78,9 +80,32 @@ def test_rw_e3_stopped_and_started_around_each_mark(site: TimedSite) -> None:
     check_minutes(site, FIRST, 3, everyone)
 
 
+def stop_between_writes(site: TimedSite, process: Process) -> None:
+    """Not in the middle of one: a stopped process that has the write lock holds up all others on its machine."""
+    pause = Event()
+    for _ in range(200):
+        process.send(SIGSTOP)
+        while Path(f"/proc/{process.process.pid}/stat").read_text().rpartition(")")[2].split()[0] != "T":
+            pause.wait(0.001)
+        if all(_is_free(site.folder / f"rota.db-{lock}") for lock in ("queue", "writer")):
+            return
+        process.send(SIGCONT)
+        pause.wait(0.02)
+    raise AssertionError("it never stopped writing")
+
+
+def _is_free(lock: Path) -> bool:
+    with lock.open() as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+    return True
+
+
 def test_rw_e3_cut_off_for_90_seconds(site: TimedSite) -> None:
     cut_off, *_ = everyone = up(site, 4)
-    cut_off.send(SIGSTOP)
+    stop_between_writes(site, cut_off)
     site.live(90 * SECOND, workers=3)
     assert site.sql("select count(*) from rota_workers where id = ?", identity(cut_off)) == [(0,)]
     site.advance_to(FIRST + MINUTE)
@@ -92,7 +117,7 @@ def test_rw_e3_cut_off_for_90_seconds(site: TimedSite) -> None:
 def test_rw_e3_who_comes_back_notices_before_it_writes(site: TimedSite) -> None:
     """Nobody else is there to fire the slot: it does so under its new name, not under the one that is gone."""
     cut_off, other = up(site, 2)
-    cut_off.send(SIGSTOP)
+    stop_between_writes(site, cut_off)
     site.live(50 * SECOND, workers=1)
     assert site.sql("select count(*) from rota_workers where id = ?", identity(cut_off)) == [(0,)]
     assert other.end() == 0
@@ -120,7 +145,7 @@ def test_rw_e3_ten_minutes_of_real_time(tmp_path: Path) -> None:
             everyone += running[1:]
             if number == 3:
                 wait_for(mark + 5 * SECOND)
-                cut_off.send(SIGSTOP)
+                stop_between_writes(site, cut_off)
             if number == 4:
                 wait_for(mark + 35 * SECOND)
                 cut_off.send(SIGCONT)
