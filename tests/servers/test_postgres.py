@@ -171,7 +171,8 @@ def tell(postgres, ground):
     print("\\nserver", postgres.pid, guard, ground.folder, postgres.folder, file=sys.stderr)
 """
 ENDING = TELLING + "def test(postgres, ground): tell(postgres, ground)"
-HANGING = ENDING + "; from threading import Event; Event().wait()"
+HANGING = ENDING + "; from threading import Event; all(iter(lambda: not Event().wait(0.1), 0))"
+"""For ever, in short waits: a signal that comes as the main thread goes to wait ends no long one."""
 
 
 def test_two_workers_share_a_server_and_leave_nothing(child: Pytest) -> None:
