@@ -74,7 +74,7 @@ PASS: dict[str, tuple[Any, dict[str, Any]]] = {
     "next due": (schedules._next_due, {}),
     "claim": (claims._claim, {"worker": "w", "line": "default", "limit": 100, "now": NOW, "at_most": 5, **_JOBS}),
     "ready": (claims._ready_of, {"line": "default", **_JOBS}),
-    "any suspect": (claims._any_suspect, {}),
+    "any suspect": (claims._any_suspect, {"line": "default"}),
     "promote": (claims._promote, {"now": NOW}),
     "next waiting": (runs._next_waiting, {}),
     "held": (claims._held, {"worker": "w"}),

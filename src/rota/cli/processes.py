@@ -12,7 +12,7 @@ import click
 
 from rota import duration, log
 from rota.cli.asked import Asked
-from rota.cli.signals import Ends
+from rota.cli.signals import LEFT, Ends
 from rota.clock import SystemClock
 from rota.engine.options import WorkerOptions
 from rota.engine.supervisor import Supervisor
@@ -67,4 +67,4 @@ def _command(asked: Asked, options: WorkerOptions, verbose: bool) -> list[str]:
 
 def _killed(supervisor: Supervisor) -> str:
     supervisor.signal_kill()
-    return "what ran is given back when its lease has run out"
+    return LEFT

@@ -10,6 +10,8 @@ from contextlib import contextmanager, suppress
 from queue import Empty, SimpleQueue
 from types import FrameType
 
+LEFT = "what ran is given back when its lease has run out"
+
 End = signal.Signals | int | Exception
 """Why the main thread stops waiting: a signal, a batch that is done (how many), or what went wrong."""
 

@@ -17,7 +17,7 @@ from rota.app import App
 from rota.cli.asked import Asked, wherever
 from rota.cli.opening import working
 from rota.cli.processes import end_with_supervisor, supervise
-from rota.cli.signals import End, Ends, heard
+from rota.cli.signals import LEFT, End, Ends, heard
 from rota.cli.tables import printable
 from rota.engine.options import WorkerOptions
 from rota.engine.worker import Worker
@@ -136,7 +136,7 @@ def _batch(working: Worker, ends: Ends) -> None:
 
 def _abandoned(working: Worker) -> str:
     given_back = working.abandon(AT_ONCE)
-    return "what ran is given back when its lease has run out" if given_back is None else f"{given_back} given back"
+    return LEFT if given_back is None else f"{given_back} given back"
 
 
 def _stuck(event: HandlerStuck) -> click.ClickException:

@@ -187,7 +187,8 @@ class Executor:
         written = set(mine)
         if self._unsure:  # the answer to a commit was lost, and it may have been this very one
             mine |= claims.recorded(connection, [s for s in settlements if s.claim.token not in mine])
-        wake(connection, self._capacity.limited & {s.claim.queue for s in settlements})  # there is room again
+        if self._capacity.limited & {s.claim.queue for s in settlements}:  # there is room again
+            wake(connection)
         lines = [line for s in settlements if s.claim.token in written for line in self._lines_of(s.claim)]
         if lines:
             logs.keep(connection, lines)

@@ -19,15 +19,17 @@ class Capacity:
         """The queues that have a limit over all workers."""
         self.shared = total is not None
         """Whether all queues share one number."""
-        self.total = total if total is not None else sum(queues.values())
+        self._total = total
 
     def adopt(self, said: Iterable[Queue]) -> None:
         """What the queues say now: an operator may have changed it."""
         known = {queue.name: queue for queue in said}
         self.queues = {name: known[name].concurrency if name in known else n for name, n in self.queues.items()}
         self.limited = frozenset(name for name, queue in known.items() if queue.max_running is not None)
-        if not self.shared:
-            self.total = sum(self.queues.values())
+
+    @property
+    def total(self) -> int:
+        return sum(self.queues.values()) if self._total is None else self._total
 
     def of(self, queue: str) -> int:
         return self.total if self.shared else self.queues[queue]

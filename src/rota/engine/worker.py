@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import random
+from contextlib import suppress
 from math import inf
 from threading import Event, Thread, current_thread
 
@@ -80,7 +81,12 @@ class Worker:
         Returns None where that is not done within so many seconds: then the lease has to run out.
         """
         released: list[int] = []
-        giving_back = Thread(target=lambda: released.append(self._lease.release(ABANDONED)), daemon=True)
+
+        def give_back() -> None:
+            with suppress(StoreError):
+                released.append(self._lease.release(ABANDONED))
+
+        giving_back = Thread(target=give_back, daemon=True)
         giving_back.start()
         giving_back.join(seconds)
         return released[0] if released else None

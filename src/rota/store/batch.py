@@ -7,7 +7,7 @@ once: `update … from batch`, `insert … select from batch`.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime, timedelta
 from operator import attrgetter
 from typing import Any
@@ -104,35 +104,22 @@ class _Chosen(FunctionElement[Any]):
     type = NullType()  # to a Boolean one SQLAlchemy adds `= 1` on SQLite, which then finds no index for it
 
 
-@compiles(_Each, "sqlite")
-def _(element: _Each, compiler: SQLCompiler, **more: Any) -> str:
-    return f"json_each({compiler.process(element.clauses, **more)})"
+_WORDS: dict[tuple[type[FunctionElement[Any]], str], str] = {
+    (_Each, "sqlite"): "json_each({0})",
+    (_Each, "postgresql"): "jsonb_array_elements(CAST({0} AS JSONB))",
+    (_Field, "sqlite"): "json_extract({0}, '$[{1}]')",
+    (_Field, "postgresql"): "({0} ->> {1})",
+    (_Chosen, "sqlite"): "{0} IN {1}",
+    (_Chosen, "postgresql"): "{0} = ANY (ARRAY{1})",
+}
 
 
-@compiles(_Each, "postgresql")
-def _(element: _Each, compiler: SQLCompiler, **more: Any) -> str:
-    return f"jsonb_array_elements(CAST({compiler.process(element.clauses, **more)} AS JSONB))"
+def _said_with(words: str) -> Callable[..., str]:
+    def say(element: FunctionElement[Any], compiler: SQLCompiler, **more: Any) -> str:
+        return words.format(*(compiler.process(clause, **more) for clause in element.clauses))
+
+    return say
 
 
-@compiles(_Field, "sqlite")
-def _(element: _Field, compiler: SQLCompiler, **more: Any) -> str:
-    value, place = (compiler.process(clause, **more) for clause in element.clauses)
-    return f"json_extract({value}, '$[{place}]')"
-
-
-@compiles(_Field, "postgresql")
-def _(element: _Field, compiler: SQLCompiler, **more: Any) -> str:
-    value, place = (compiler.process(clause, **more) for clause in element.clauses)
-    return f"({value} ->> {place})"
-
-
-@compiles(_Chosen, "sqlite")
-def _(element: _Chosen, compiler: SQLCompiler, **more: Any) -> str:
-    column, ids = (compiler.process(clause, **more) for clause in element.clauses)
-    return f"{column} IN {ids}"
-
-
-@compiles(_Chosen, "postgresql")
-def _(element: _Chosen, compiler: SQLCompiler, **more: Any) -> str:
-    column, ids = (compiler.process(clause, **more) for clause in element.clauses)
-    return f"{column} = ANY (ARRAY{ids})"
+for (_element, _dialect), _words in _WORDS.items():
+    compiles(_element, _dialect)(_said_with(_words))

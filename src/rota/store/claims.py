@@ -71,7 +71,9 @@ def _claiming(more: ColumnElement[bool]) -> Any:
 _claim = _claiming(runs.c.lost <= bindparam("at_most"))
 _claim_suspect = _claiming(_suspect)
 _ready_of: Select[Any] = select(literal_column("1")).where(_mine).order_by(*_first).limit(1)  # so by the index
-_any_suspect: Select[Any] = select(literal_column("1")).where(is_in("queued"), _suspect).limit(1)
+_any_suspect: Select[Any] = (
+    select(literal_column("1")).where(is_in("queued"), runs.c.queue == bindparam("line"), _suspect).limit(1)
+)
 
 
 def ready(connection: Connection, queues: Iterable[str], jobs: Iterable[str]) -> tuple[str, ...]:
@@ -109,7 +111,7 @@ def claim(
         lost: how often they may have been lost before. Where a suspect may be among them, it goes first, and alone.
     """
     asked = {"worker": worker, "line": queue, "now": now, **rows((name,) for name in jobs)}
-    if lost >= SUSPECT and connection.execute(_any_suspect).first() is not None:
+    if lost >= SUSPECT and connection.execute(_any_suspect, {"line": queue}).first() is not None:
         taken = _taken(connection.execute(_claim_suspect, {**asked, "limit": 1}))
         if taken:
             return taken + _taken(connection.execute(_claim, {**asked, "limit": limit - 1, "at_most": 0}))
@@ -153,7 +155,8 @@ def settle(
         for s in settlements
     )
     mine = {(row.id, row.attempt) for row in connection.execute(_settle, {"worker": worker, **written})}
-    wake(connection, (s.claim.queue for s in settlements if s.run_after is not None or s.kept_as == "lost"))
+    if any(s.run_after is not None or s.kept_as == "lost" for s in settlements):
+        wake(connection)
     if kept := [s for s in settlements if s.kept_as is not None and s.claim.token in mine]:
         connection.execute(
             _keep_attempt,
@@ -189,9 +192,6 @@ def recorded(connection: Connection, settlements: Sequence[Settlement]) -> set[t
     return {s.claim.token for s in settlements if (s.claim.id, s.claim.attempt, s.state, s.failures, s.lost) in known}
 
 
-_held = select(*(runs.c[name] for name in _CLAIM)).where(is_in("running"), runs.c.locked_by == bindparam("worker"))
-
-
 _no_worker = (
     select(runs.c.locked_by).where(is_in("running"), ~exists().where(workers.c.id == runs.c.locked_by)).distinct()
 )
@@ -200,6 +200,9 @@ _no_worker = (
 def orphans(connection: Connection) -> list[str]:
     """The workers that have runs, and no row."""
     return list(connection.execute(_no_worker).scalars())
+
+
+_held = select(*(runs.c[name] for name in _CLAIM)).where(is_in("running"), runs.c.locked_by == bindparam("worker"))
 
 
 def held_by(connection: Connection, worker: str) -> list[Claim]:

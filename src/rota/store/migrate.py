@@ -7,12 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
+from dataclasses import asdict
 from datetime import datetime
 
 from sqlalchemy import Connection, create_mock_engine, func, insert, inspect, select
 from sqlalchemy.schema import CreateIndex, CreateTable
 
 from rota.errors import SchemaNewer
+from rota.queue import Queue
 from rota.store import tables
 from rota.store.types import text_of
 
@@ -22,7 +24,7 @@ VERSION = 1 + len(STEPS)
 _highest = select(func.max(tables.migrations.c.version))
 _applied = select(*tables.migrations.c).order_by(tables.migrations.c.version)
 
-_first_queue = insert(tables.queues).values(name="default", concurrency=4, max_running=None, paused=False)
+_first_queue = insert(tables.queues).values(asdict(Queue("default")))
 
 Begin = Callable[[], AbstractContextManager[Connection]]
 

@@ -112,16 +112,14 @@ class PostgresStore:
         """Tables are made and changed only where that is asked for: old processes may be at work on them."""
         with self.read() as connection:
             major = connection.connection.dbapi_connection.info.server_version // 10_000  # type: ignore[union-attr]
-        if major < OLDEST:
-            raise DatabaseUnusable(self.url, f"it is PostgreSQL {major}, and {OLDEST} is the oldest that works")
+            if major < OLDEST:
+                raise DatabaseUnusable(self.url, f"it is PostgreSQL {major}, and {OLDEST} is the oldest that works")
+            found = migrate.version(connection, self.url)
+            self._place = place_of(connection)
+        if found < migrate.VERSION and not migrating:
+            raise SchemaOutdated(self.url, found, migrate.VERSION)
         if migrating:
             migrate.migrate(self._migrating, self.read, self.url, now)
-        else:
-            with self.read() as connection:
-                found = migrate.version(connection, self.url)
-                self._place = place_of(connection)
-            if found < migrate.VERSION:
-                raise SchemaOutdated(self.url, found, migrate.VERSION)
 
     def _is_ours(self, place: Place) -> bool:
         """Whether it is where this store's tables are. A server that was started again is another place: ask anew."""

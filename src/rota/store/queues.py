@@ -42,7 +42,7 @@ def locked(connection: Connection, name: str) -> Queue | None:
 def change(connection: Connection, changed: Queue) -> None:
     """Write what it allows from now on."""
     connection.execute(_change, _new.rows([changed]))
-    wake(connection, [changed.name])
+    wake(connection)
 
 
 def room(connection: Connection, name: str) -> int | None:

@@ -108,7 +108,7 @@ _keyed = select(runs.c.id, runs.c.job, runs.c.idempotency_key).join(
 def add(connection: Connection, new: Sequence[NewRun]) -> list[int]:
     """Make these runs; returns their ids in the same order. One whose key is taken is the run that has it."""
     made = connection.execute(_add, _new.rows(new)).all()
-    wake(connection, (run.queue for run in new))
+    wake(connection)
     unkeyed = iter(sorted(row.id for row in made if row.idempotency_key is None))  # ids count up as the rows came in
     ids = {(row.job, row.idempotency_key): row.id for row in made if row.idempotency_key is not None}
     taken = [(r.job, r.idempotency_key) for r in new if r.idempotency_key and (r.job, r.idempotency_key) not in ids]

@@ -34,6 +34,7 @@ from rota.store.wake import wake
 from rota.terms import Terms
 
 _columns = list(schedules.c)
+_now = bindparam("now", type_=Instant())
 
 # ---- looking -------------------------------------------------------------------------------------------------------
 
@@ -85,14 +86,14 @@ class Due:
 
 
 _live = and_(schedules.c.enabled == true(), schedules.c.retired == false())
-_free = or_(schedules.c.not_before.is_(None), schedules.c.not_before <= bindparam("now", type_=Instant()))
+_free = or_(schedules.c.not_before.is_(None), schedules.c.not_before <= _now)
 _fired_as = (
     select(schedule_fires.c.run_id)
     .where(schedule_fires.c.schedule_id == schedules.c.id, schedule_fires.c.scheduled_for == schedules.c.next_run_at)
     .scalar_subquery()  # looked up by its key, however large the history is
 )
 _to_decide = select(*_columns, _fired_as)
-_is_due = and_(_live, schedules.c.next_run_at <= bindparam("now", type_=Instant()))
+_is_due = and_(_live, schedules.c.next_run_at <= _now)
 _first_due = (schedules.c.next_run_at, schedules.c.id)
 _to_fire = _to_decide.where(_is_due, _free).limit(bindparam("limit")).with_for_update(skip_locked=True)
 _due = _to_fire.order_by(*_first_due)
@@ -139,7 +140,6 @@ def next_due(connection: Connection) -> datetime | None:
     return when
 
 
-_now = bindparam("now", type_=Instant())
 _ahead = (
     select(*_columns)
     .where(or_(schedules.c.next_run_at > _now, schedules.c.not_before > _now))
@@ -206,20 +206,20 @@ def add(connection: Connection, new: Iterable[Schedule]) -> set[str]:
     """Insert these rows; returns the ids of those that were not there."""
     in_order = sorted(new, key=lambda schedule: schedule.id)
     made = set(connection.execute(_add, _all_of.rows(in_order)).scalars())
-    wake(connection, ["schedules"])
+    wake(connection)
     return made
 
 
 def respecify(connection: Connection, edited: Iterable[Schedule]) -> None:
     """The whole rows, with another job, cadence, input or words; the watermark has been advanced before."""
     connection.execute(_respecify, _all_of.rows(edited))
-    wake(connection, ["schedules"])
+    wake(connection)
 
 
 def steer(connection: Connection, steered: Iterable[Schedule]) -> None:
     """What operators change of these rows."""
     connection.execute(_steer, _steering_of.rows(steered))
-    wake(connection, ["schedules"])
+    wake(connection)
 
 
 def progress(connection: Connection, moved: Iterable[Schedule]) -> None:
